@@ -160,6 +160,17 @@ fn propose(options: &Options, purpose: &Purpose) -> Result<bool, Exit> {
     inspect::write(&options.write_spec, &spec)?;
     let written = options.write_spec.display();
     println!("\n{written} is written");
+    let has_row_keys = inspection
+        .schema
+        .is_some_and(|schema| schema.has_row_keys());
+    if options.accept && has_row_keys {
+        return Err(Exit::Usage(format!(
+            "no column names the person, and {written} takes each row for one: whether that is so you \
+             know alone; run\n  vizard anonymize --records {} --spec {written} --out {}",
+            records.display(),
+            options.out.display()
+        )));
+    }
     if !options.accept {
         println!(
             "read it, change it, and run\n  vizard anonymize --records {} --spec {written} --out {}\nor \

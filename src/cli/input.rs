@@ -285,6 +285,13 @@ impl InputOptions {
         let Some(path) = &self.preferences else {
             return Ok(Vec::new());
         };
+        if spec.schema.has_row_keys() {
+            return Err(Exit::Usage(
+                "--preferences name people by their key, and a number of a row is nobody's for good: \
+                 add a column with a number of each person"
+                    .into(),
+            ));
+        }
         let target = Target {
             schema: &spec.schema,
             hierarchies,

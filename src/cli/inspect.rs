@@ -7,17 +7,20 @@ use clap::Args;
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::{JobProposal, Purpose, job_for};
 use vizard_anonymizer::inspect::{
-    AttributeProposal, InspectError, InspectLimits, Inspection, inspect,
+    AttributeProposal, InspectError, InspectLimits, Inspection, inspect, inspect_parquet, is_json,
+    is_parquet,
 };
+use vizard_anonymizer::microdata::RecordFormat;
 
 use super::exit::Exit;
-use super::input::open;
+use super::input::{format_of, has_extension, open};
 use super::purposes::{PurposeOptions, named};
+use crate::spill_file::SpillFile;
 
 /// Options of `vizard inspect`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// The file, as CSV in any dialect
+    /// The file: CSV in any dialect, NDJSON or Parquet
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Print the whole answer as JSON, hierarchies with all their values
@@ -69,11 +72,65 @@ pub fn of_file(path: &Path) -> Result<Inspection, Exit> {
     let source = path.display().to_string();
     let name = path.file_stem().map(|stem| stem.to_string_lossy());
     let name = name.unwrap_or_default();
-    let file = std::io::BufReader::with_capacity(256 << 10, open(path)?);
-    inspect(file, (&name, false), &InspectLimits::default()).map_err(|error| match error {
+    let limits = InspectLimits::default();
+    let mut file = open(path)?;
+    let cannot = |error| anyhow::Error::new(error).context(format!("{source} cannot be read"));
+    let form = if is_parquet(&mut file).map_err(cannot)? {
+        Form::Parquet
+    } else if is_json(&mut file).map_err(cannot)? {
+        Form::Ndjson
+    } else {
+        Form::Csv
+    };
+    if form != Form::of_name(path) {
+        let what = format!("the file is {}: {}", form.words(), form.mend());
+        return Err(Exit::NoTable(source, what));
+    }
+    let inspected = match form {
+        Form::Parquet => inspect_parquet(file, &name, &mut SpillFile::new()?, &limits),
+        Form::Csv | Form::Ndjson => {
+            let file = std::io::BufReader::with_capacity(256 << 10, file);
+            inspect(file, (&name, false), &limits)
+        }
+    };
+    inspected.map_err(|error| match error {
         InspectError::NoTable(what) => Exit::NoTable(source, what),
         InspectError::Table(error) => Exit::Input(source, error),
     })
+}
+
+/// The form of a file: of its name, by which commands read it, and of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Csv,
+    Ndjson,
+    Parquet,
+}
+
+impl Form {
+    fn of_name(path: &Path) -> Self {
+        match format_of(path) {
+            _ if has_extension(path, "parquet") => Self::Parquet,
+            RecordFormat::Ndjson => Self::Ndjson,
+            RecordFormat::Csv => Self::Csv,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Csv => "neither NDJSON nor Parquet",
+            Self::Ndjson => "JSON",
+            Self::Parquet => "Parquet",
+        }
+    }
+
+    fn mend(self) -> &'static str {
+        match self {
+            Self::Csv => "give it a name that ends in .csv if it is CSV",
+            Self::Ndjson => "give it a name that ends in .ndjson, by which it is read",
+            Self::Parquet => "give it a name that ends in .parquet, by which it is read",
+        }
+    }
 }
 
 /// The specification of a release for a purpose, as `vizard anonymize` reads it.

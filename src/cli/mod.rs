@@ -63,7 +63,7 @@ enum Command {
     Serve(Box<serve::Options>),
     /// Work on jobs only; any number of machines on one PostgreSQL.
     Work(work::Options),
-    /// Say what a CSV file is, and propose a specification for it.
+    /// Say what a file is, and propose a specification for it.
     Inspect(inspect::Options),
     /// Say who stands out in records, before any job.
     Risk(risk::Options),

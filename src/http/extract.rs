@@ -111,6 +111,13 @@ where
         let settings = Arc::from_ref(state);
         let body = json_bytes(request, &settings).await?;
         let schema: Schema = read_json(&body, ProblemKind::InvalidSchema)?;
+        if schema.has_row_keys() {
+            return Err(Problem::new(
+                ProblemKind::InvalidSchema,
+                "subject_key: a number of a row names nobody in the next upload; add a column with a \
+                 number of each person, or anonymize the file with the command line",
+            ));
+        }
         let limits = &settings.limits;
         if schema.attributes().len() as u64 > limits.attributes_max {
             return Err(Problem::past(limits.attributes_max()));

@@ -57,28 +57,43 @@ pub fn exploration_page(exploration: &Value, dataset: &Value) -> String {
     let mut page = Page::titled(&title);
     page.element("h1", "", &title);
     header(&mut page, exploration);
+    picture(&mut page, exploration, None);
     let settings = list(&exploration["settings"]);
-    let front: Vec<u64> = numbers(&exploration["front"]);
-    let points: Vec<Point<'_>> = settings
-        .iter()
-        .filter_map(|setting| {
-            let at = [setting["loss"].as_f64()?, setting["risk"].as_f64()?];
-            let is_on_front = setting["setting"]
-                .as_u64()
-                .is_some_and(|number| front.contains(&number));
-            Some(Point {
-                setting,
-                at,
-                is_on_front,
-            })
-        })
-        .collect();
-    let axes = [&exploration["loss"], &exploration["risk"]].map(axis);
-    picture(&mut page, &points, &axes);
-    let best = numbers(&exploration["best"]);
+    let [front, best] = ["front", "best"].map(|name| numbers(&exploration[name]));
     table(&mut page, settings, (&front, &best));
     refused(&mut page, list(&exploration["refused"]));
     page.finish()
+}
+
+/// The section of a release that one setting of an exploration made: the picture
+/// with that setting marked, and the way to the exploration's own page. `made` has
+/// the exploration and the number of the setting; nothing where it is null.
+pub(super) fn made_by(page: &mut Page, made: &Value) {
+    let exploration = &made["exploration"];
+    let Some(id) = exploration["id"].as_str() else {
+        return;
+    };
+    picture(page, exploration, made["setting"].as_u64());
+    page.raw("<p>This release is one of the settings of an <a");
+    page.attribute("href", &format!("/v1/explorations/{id}"));
+    page.raw(">exploration</a>, where all of them stand with their figures.</p>");
+}
+
+/// The settings that have both figures.
+fn points(exploration: &Value) -> Vec<Point<'_>> {
+    let front = numbers(&exploration["front"]);
+    let points = list(&exploration["settings"]).iter().filter_map(|setting| {
+        let at = [setting["loss"].as_f64()?, setting["risk"].as_f64()?];
+        let is_on_front = setting["setting"]
+            .as_u64()
+            .is_some_and(|number| front.contains(&number));
+        Some(Point {
+            setting,
+            at,
+            is_on_front,
+        })
+    });
+    points.collect()
 }
 
 /// What people call an axis.
@@ -125,8 +140,11 @@ const NOTE: &str = "Every setting was run, verified from its published bytes and
      risk come from the original table: this page is for stewards. Records that a setting \
      leaves out count as lost. A setting is on the front where no other one has less of both.";
 
-/// Loss to the right, risk upwards; the front as a line.
-fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
+/// Loss to the right, risk upwards; the front as a line, and a ring around the
+/// setting of the number `own`.
+fn picture(page: &mut Page, exploration: &Value, own: Option<u64>) {
+    let points = &points(exploration)[..];
+    let axes = [&exploration["loss"], &exploration["risk"]].map(axis);
     page.raw("<section><h2>Loss against risk</h2>");
     if points.is_empty() {
         page.element("p", "note", "No setting has both figures yet.")
@@ -176,8 +194,18 @@ fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
             draw(page, sign, (place(point.at), on_front), Some(point.setting));
         }
     }
+    let is_own = |point: &&Point<'_>| own.is_some() && point.setting["setting"].as_u64() == own;
+    let own = points.iter().find(is_own);
+    if let Some(point) = own {
+        page.raw("<path class=\"own\"");
+        page.attribute("d", &circle(11.0, place(point.at)))
+            .raw("/>");
+    }
     page.raw("</svg><figcaption>");
     page.text("Down and to the left is better. Filled signs are on the front.");
+    if own.is_some() {
+        page.text(" The ring is around this release.");
+    }
     page.raw("</figcaption></figure>");
     legend(page, &signs);
     page.raw("</section>");
@@ -291,6 +319,15 @@ fn draw(
     page.raw("</path>");
 }
 
+fn circle(radius: f64, (x, y): (f64, f64)) -> String {
+    format!(
+        "M{:.2},{y:.2}a{radius},{radius} 0 1,0 {:.2},0a{radius},{radius} 0 1,0 {:.2},0Z",
+        x - radius,
+        radius * 2.0,
+        -radius * 2.0
+    )
+}
+
 /// The outline of a sign around a place.
 fn outline(sign: Sign, (x, y): (f64, f64)) -> String {
     let corners = |points: &[(f64, f64)]| {
@@ -299,14 +336,7 @@ fn outline(sign: Sign, (x, y): (f64, f64)) -> String {
             .map(|(right, down)| format!("{:.2},{:.2}", x + right, y + down));
         format!("M{}Z", points.collect::<Vec<_>>().join("L"))
     };
-    let circle = |radius: f64| {
-        format!(
-            "M{:.2},{y:.2}a{radius},{radius} 0 1,0 {:.2},0a{radius},{radius} 0 1,0 {:.2},0Z",
-            x - radius,
-            radius * 2.0,
-            -radius * 2.0
-        )
-    };
+    let circle = |radius: f64| circle(radius, (x, y));
     match sign {
         Sign::Circle => circle(4.5),
         Sign::Ring => circle(6.0),

@@ -19,10 +19,12 @@ mod summary;
 
 use serde_json::Value;
 
+use super::exploration::made_by;
 use super::markup;
 use markup::{Page, list, number, words};
 
-/// The page for a report, the verification beside it, the manifest, and what
+/// The page for a report, the verification beside it, the manifest (with the
+/// exploration that made the release as `explored`, for who may see that), and what
 /// the dataset is called (`name`, `purpose`): a manifest may have ids alone.
 pub fn report_page(
     report: &Value,
@@ -45,6 +47,7 @@ pub fn report_page(
     promises(&mut page, verification, manifest);
     sentences::transformed(&mut page, list(&manifest["transformed"]));
     exact(&mut page, manifest);
+    made_by(&mut page, &manifest["explored"]);
     measures(&mut page, report);
     checks(&mut page, verification);
     tables(&mut page, manifest);

@@ -127,14 +127,6 @@ fn what_is_wrong_is_said_and_how_to_mend_it() {
         "{}",
         said(&unknown)
     );
-    std::fs::write(desk.path("nobody.csv"), "sex,age\nf,31\nm,32\nf,33\n").unwrap();
-    let nobody = desk.run(&["inspect", "nobody.csv", "--purpose", "public"]);
-    assert_eq!(nobody.status.code(), Some(2));
-    assert!(
-        said(&nobody).contains("no column names the person"),
-        "{}",
-        said(&nobody)
-    );
     std::fs::write(desk.path("book.csv"), b"PK\x03\x04").unwrap();
     let book = desk.run(&["inspect", "book.csv"]);
     assert_eq!(book.status.code(), Some(3));
@@ -202,4 +194,93 @@ fn an_inspection_is_told_as_json_with_its_jobs() {
     assert_eq!(found["schema"]["name"], "export");
     assert_eq!(found["jobs"][0]["parameters"]["k"], 12);
     assert_eq!(found["attributes"][1]["name"], json!("Alter"));
+}
+
+#[test]
+fn an_export_as_ndjson_is_released_by_two_commands_as_well() {
+    let desk = Desk::empty();
+    let lines = (0..300).map(|at| {
+        let codes = ["I21.4", "J18.9", "K80.1", "N390", "E11.7", "S72.0"];
+        let row = json!({"Patientennr": format!("{:06}", at * 7 + 3), "Alter": at % 71 + 18,
+            "PLZ": ["01067", "01069", "04103"][at / 2 % 3], "Hauptdiagnose": codes[at % 6],
+            "Aufnahmedatum": format!("2026-{:02}-{:02}", at % 12 + 1, at % 28 + 1),
+            "verstorben": at % 9 == 0});
+        format!("{row}\n")
+    });
+    desk.write("export.ndjson", &lines.collect::<String>());
+    let records = [
+        "anonymize",
+        "--records",
+        "export.ndjson",
+        "--out",
+        "release",
+    ];
+    let ran = desk.run(&[&records[..], &["--purpose", "contract", "--accept"]].concat());
+    let told = said(&ran);
+    assert_eq!(ran.status.code(), Some(0), "{told}");
+    for what in [
+        "NDJSON: an object a line, 6 members",
+        "verstorben: truth values of JSON are no cells",
+        "300 records published",
+        "\nverified\n",
+    ] {
+        assert!(told.contains(what), "{what}: {told}");
+    }
+    // By its name a command reads it as something else.
+    std::fs::rename(desk.path("export.ndjson"), desk.path("export.txt")).unwrap();
+    let misnamed = desk.run(&["inspect", "export.txt"]);
+    assert_eq!(misnamed.status.code(), Some(3), "{}", said(&misnamed));
+    assert!(said(&misnamed).contains("ends in .ndjson"));
+}
+
+#[test]
+fn rows_without_a_key_are_people_where_somebody_says_so() {
+    let desk = Desk::empty();
+    let rows = (0..200).map(|at| {
+        let codes = ["I21", "J18", "K80", "N39", "E11"];
+        format!(
+            "{},{},{}\n",
+            at % 50 + 20,
+            ["f", "m"][at % 2],
+            codes[at % 5]
+        )
+    });
+    let text = format!("age,sex,icd_code\n{}", rows.collect::<String>());
+    desk.write("rows.csv", &text);
+    let anonymize = ["anonymize", "--records", "rows.csv", "--out", "release"];
+    let unread = desk.run(&[&anonymize[..], &["--purpose", "contract", "--accept"]].concat());
+    assert_eq!(unread.status.code(), Some(2), "{}", said(&unread));
+    assert!(said(&unread).contains("is each row one person?"));
+    assert!(
+        !desk.path("release").exists(),
+        "nobody said that rows are people"
+    );
+    let mut spec = desk.document("spec.json");
+    assert_eq!(spec["schema"]["subject_key"], json!({"row": true}));
+
+    let read = [&anonymize[..], &["--spec", "spec.json"]].concat();
+    let ran = desk.run(&read);
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert!(said(&ran).contains("200 records published"));
+    let published = std::fs::read_to_string(desk.path("release/microdata.csv")).unwrap();
+    assert!(
+        !published.lines().next().unwrap().contains("row"),
+        "no number is published"
+    );
+
+    // Nobody's terms are found by a number.
+    desk.write("terms.csv", "subject,exclude\n7,true\n");
+    let terms = desk.run(
+        &[
+            &read[..4],
+            &["again", "--spec", "spec.json", "--preferences", "terms.csv"],
+        ]
+        .concat(),
+    );
+    assert_eq!(terms.status.code(), Some(2), "{}", said(&terms));
+    assert!(said(&terms).contains("nobody's for good"));
+    spec["schema"]["multiplicity"] = json!("many");
+    desk.write("many.json", &spec.to_string());
+    let many = desk.run(&[&read[..4], &["again", "--spec", "many.json"]].concat());
+    assert_eq!(many.status.code(), Some(3), "{}", said(&many));
 }

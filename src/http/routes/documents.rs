@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 use vizard_anonymizer::utility::{UtilityReport, public_part};
 
 use super::affected::affected_release;
+use super::explorations::explored;
 use super::releases::{visible_manifest, visible_release, whole_manifest};
 use crate::http::auth::{Principal, Role};
 use crate::http::extract::UrlPath;
@@ -157,6 +158,7 @@ async fn get_release_report(
             if let Some(affected) = affected_release(&state, &principal, &release).await? {
                 manifest["affected"] = to_value(&affected)?;
             }
+            manifest["explored"] = explored(&state, &principal, &release).await?;
             let dataset = state.store.dataset_get(release.dataset).await;
             // An erased dataset has no name any more.
             let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,7 +20,7 @@ use super::jobs::{check, check_cost, check_floors, check_version};
 use super::page::{PageView, page_request};
 use super::query::ExplorationQuery;
 use crate::http::answer::Answer;
-use crate::http::auth::Principal;
+use crate::http::auth::{Principal, Role};
 use crate::http::extract::{JsonBody, NoBody, UrlPath, UrlQuery};
 use crate::http::negotiate::preferred;
 use crate::http::problem::{Problem, ProblemKind};
@@ -30,7 +30,8 @@ use crate::job::{
     ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures, not_measured,
 };
 use crate::store::{
-    Conflict, ExplorationRow, NewExploration, NewJob, Page, ReleaseState, SettingRow, StoreError,
+    Conflict, ExplorationRow, NewExploration, NewJob, Page, ReleaseRow, ReleaseState, SettingRow,
+    StoreError,
 };
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -413,6 +414,36 @@ async fn cancel_exploration(
     let answer = |row: &ExplorationRow| ExplorationView::of(row).map(|view| Answer::ok(&view));
     let act = principal.act_answering(move |row| answer(row).ok());
     answer(&state.store.exploration_cancel(act, id).await?)
+}
+
+/// The exploration that made a release and the number of the setting, as a
+/// document; null for who may see no explorations, and for a release that none made.
+pub(super) async fn explored(
+    state: &AppState,
+    principal: &Principal,
+    release: &ReleaseRow,
+) -> Result<Value, Problem> {
+    if !principal.has(Role::Steward) {
+        return Ok(Value::Null);
+    }
+    let id = match state.store.job_get(release.job).await {
+        Ok(job) => job.exploration,
+        // Jobs of an erased dataset are gone.
+        Err(StoreError::NotFound { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(id) = id else {
+        return Ok(Value::Null);
+    };
+    let row = match state.store.exploration_get(id).await {
+        Ok(row) if principal.sees(row.dataset, "exploration").is_ok() => row,
+        Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(Value::Null),
+        Err(error) => return Err(error.into()),
+    };
+    let view = ExplorationView::of(&row)?;
+    let setting = view.settings.iter().find(|one| one.job == release.job);
+    let setting = setting.map(|one| one.outcome.setting);
+    Ok(json!({"exploration": view, "setting": setting}))
 }
 
 /// An exploration that the principal may see.

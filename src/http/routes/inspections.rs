@@ -6,8 +6,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::catalog::{JobProposal, Purposes};
-use vizard_anonymizer::inspect::{self, Inspection};
+use vizard_anonymizer::catalog::JobProposal;
+use vizard_anonymizer::inspect;
 use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 
 use super::query::InspectionQuery;
@@ -20,6 +20,13 @@ use crate::http::extract::{UrlQuery, require_media_type};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::http::upload::inspect_body;
+
+/// Media types of files that are inspected; what a file is, its bytes say.
+const MEDIA_TYPES: [&str; 3] = [
+    "text/csv",
+    "application/x-ndjson",
+    "application/vnd.apache.parquet",
+];
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(inspect_file))
@@ -151,28 +158,20 @@ struct Proposed {
     jobs: Vec<JobProposal>,
 }
 
-impl Proposed {
-    fn of(inspection: &Inspection, purposes: &Purposes) -> Self {
-        Self {
-            inspection: inspect::document(inspection),
-            jobs: purposes.jobs_for(inspection),
-        }
-    }
-}
-
 /// Inspect a file
 ///
-/// Says what a CSV file is, in whatever dialect, and proposes a schema with
-/// reasons, hierarchies by rule and a job for each purpose. The body is the file
-/// or its first 64 MiB. Nothing is kept of it, and nothing is made: a person
-/// reads the answer, changes it, and sends the parts to `POST /v1/datasets`,
-/// `PUT /v1/hierarchies/{name}` and `POST /v1/jobs`.
+/// Says what a file of CSV, in whatever dialect, of NDJSON or of Parquet is, and
+/// proposes a schema with reasons, hierarchies by rule and a job for each purpose.
+/// The body is the file or its first 64 MiB; of Parquet the whole of it. Nothing is
+/// kept of it, and nothing is made: a person reads the answer, changes it, and sends
+/// the parts to `POST /v1/datasets`, `PUT /v1/hierarchies/{name}` and `POST /v1/jobs`.
 #[utoipa::path(
     post, path = "/v1/inspections", operation_id = "inspect_file", tag = "datasets",
     params(InspectionQuery,
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
-    request_body(description = "A CSV file with a header, or its first 64 MiB.",
-        content((String = "text/csv", example = "Patient;Alter;PLZ\n0017;90+;01067\n"))),
+    request_body(description = "A file of CSV with a header or of NDJSON, or its first 64 MiB; or one of Parquet.",
+        content((String = "text/csv", example = "Patient;Alter;PLZ\n0017;90+;01067\n"),
+            (String = "application/x-ndjson"), (Binary = "application/vnd.apache.parquet"))),
     responses((status = 200, description = "What the file is, and what its schema may be.", body = InspectionView)),
 )]
 async fn inspect_file(
@@ -187,12 +186,12 @@ async fn inspect_file(
         return Err(Problem::new(ProblemKind::InvalidQuery, detail));
     }
     let (parts, body) = request.into_parts();
-    require_media_type(&parts.headers, &["text/csv"])?;
+    require_media_type(&parts.headers, &MEDIA_TYPES)?;
     let coding = coding::of_body(&parts.headers)?;
     let share = upload_share(&state, &principal)?;
-    let inspection = inspect_body(&state, body, (query.name, coding), share).await?;
-    Ok(Answer::ok(&Proposed::of(
-        &inspection,
-        &state.settings.purposes,
-    )))
+    let (inspection, jobs) = inspect_body(&state, body, (query.name, coding), share).await?;
+    Ok(Answer::ok(&Proposed {
+        inspection: inspect::document(&inspection),
+        jobs,
+    }))
 }

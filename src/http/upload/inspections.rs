@@ -1,10 +1,14 @@
 //! Inspections: a body in a temporary file, looked at, and forgotten.
 
+use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
 use axum::body::Body;
-use vizard_anonymizer::inspect::{InspectError, InspectLimits, Inspection, inspect};
+use vizard_anonymizer::catalog::JobProposal;
+use vizard_anonymizer::inspect::{
+    InspectError, InspectLimits, Inspection, inspect, inspect_parquet, is_parquet,
+};
 use vizard_anonymizer::microdata::TableError;
 
 use super::spool::{BodyFault, spool_body};
@@ -14,19 +18,21 @@ use crate::http::coding::{ContentCoding, Growth, Inflater};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::shares::Share;
 use crate::http::state::AppState;
+use crate::spill_file::SpillFile;
 
 /// Bytes of a file that are looked at; a body of so many is taken for the
 /// beginning of a longer one.
 pub const INSPECTED_BYTES_MAX: u64 = 64 << 20;
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Inspects a body; `name` becomes that of the proposed dataset.
+/// Inspects a body, and proposes a job for each purpose; `name` becomes that of
+/// the proposed dataset.
 pub async fn inspect_body(
     state: &AppState,
     body: Body,
     (name, coding): (String, ContentCoding),
     share: Share,
-) -> Result<Inspection, Problem> {
+) -> Result<(Inspection, Vec<JobProposal>), Problem> {
     let limits = &state.settings.limits;
     let upload = limits.upload_bytes_max();
     let bytes_max = Limit {
@@ -38,12 +44,13 @@ pub async fn inspect_body(
         bytes_max: bytes_max.value,
     };
     let own = InspectLimits {
-        record_bytes_max: limits.of_records().record_bytes_max,
+        read: limits.of_records(),
         values_max: 1 << 19,
         unique_max: 4 << 20,
         ..InspectLimits::default()
     };
     let share = Arc::new(share);
+    let purposes = state.settings.purposes.clone();
     let work = move |reader| {
         let _share = share;
         let mut body = Inflater::new(reader, coding, growth).map_err(ReadError::SpillFile)?;
@@ -62,8 +69,14 @@ pub async fn inspect_body(
         std::io::Seek::rewind(&mut file).map_err(ReadError::SpillFile)?;
         let length = file.metadata().map_err(ReadError::SpillFile)?.len();
         let is_cut = length == bytes_max.value;
-        let file = BufReader::with_capacity(BUFFER_BYTES, file);
-        Ok(inspect(file, (&name, is_cut), &own))
+        Ok(
+            look_into(file, (&name, is_cut), &own)?.map(|mut inspection| {
+                // No dataset has such keys.
+                inspection.schema = inspection.schema.filter(|schema| !schema.has_row_keys());
+                let jobs = purposes.jobs_for(&inspection);
+                (inspection, jobs)
+            }),
+        )
     };
     let inspected = streamed(state, body, bytes_max, work).await?;
     let kind = ProblemKind::InvalidData;
@@ -72,4 +85,23 @@ pub async fn inspect_body(
         InspectError::NoTable(what) => Problem::new(kind, what),
         InspectError::Table(error) => ReadError::Table(error).problem(limits, (kind, bytes_max)),
     })
+}
+
+/// Inspects a file of whatever form.
+fn look_into(
+    mut file: File,
+    (name, is_cut): (&str, bool),
+    limits: &InspectLimits,
+) -> Result<Result<Inspection, InspectError>, ReadError> {
+    // What is cut has no end that says what its columns are.
+    if is_cut || !is_parquet(&mut file).map_err(ReadError::SpillFile)? {
+        let file = BufReader::with_capacity(BUFFER_BYTES, file);
+        return Ok(inspect(file, (name, is_cut), limits));
+    }
+    let mut room = SpillFile::new().map_err(ReadError::SpillFile)?;
+    let inspected = inspect_parquet(file, name, &mut room, limits);
+    match room.failure() {
+        Some(error) => Err(ReadError::SpillFile(error)),
+        None => Ok(inspected),
+    }
 }

@@ -459,3 +459,24 @@ fn attacks_of_one_kind_stand_together_and_are_explained_once() {
     let first_inference = table.find("<td>inference").expect("a row");
     assert!(table.rfind("<td>skewness").expect("a row") < first_inference);
 }
+
+#[test]
+fn a_release_of_an_exploration_is_marked_in_its_picture() {
+    let (report, verification, mut manifest) = full();
+    let setting = |number: u64, loss: f64| {
+        json!({"setting": number, "engine": "lgb", "parameters": {},
+        "state": "succeeded", "loss": loss, "risk": 0.1})
+    };
+    manifest["explored"] = json!({"setting": 2, "exploration": {
+        "id": "exploration_7\"", "loss": "ncp", "risk": "leakage_mean", "front": [1, 2],
+        "settings": [setting(1, 0.2), setting(2, 0.4)]}});
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    assert_eq!(page.matches("class=\"own\"").count(), 1);
+    assert!(page.contains("The ring is around this release."));
+    assert!(page.contains("href=\"/v1/explorations/exploration_7&quot;\""));
+    // One that has no figures is in no picture, and none is drawn of nothing.
+    manifest["explored"]["setting"] = json!(3);
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    assert!(page.contains("Loss against risk") && !page.contains("class=\"own\""));
+    assert!(!self::page().contains("Loss against risk"));
+}

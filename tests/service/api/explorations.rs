@@ -47,6 +47,15 @@ async fn an_exploration_measures_each_setting_and_keeps_the_best(server: Server)
         assert_eq!(setting["risk"], setting["measures"]["reidentification_max"]);
     }
     of_the_best_alone_there_are_tables(&client, &found).await;
+    // Who may read no explorations sees none in a report.
+    let public = client.call("list_releases").query("state", "published");
+    let public = public.send().await.expect(200);
+    let analyst = server.key(&["analyst"]).await;
+    let page = analyst.call("get_release_report");
+    let page = page.at("id", text(&public["items"][0]["id"]));
+    let page = page.header("accept", "text/html").send().await;
+    assert_eq!(page.status, 200);
+    assert!(!page.text().contains("exploration"), "{}", page.text());
 
     let list = client.call("list_explorations").query("dataset", &dataset);
     let list = list.send().await.expect(200);
@@ -100,6 +109,19 @@ async fn of_the_best_alone_there_are_tables(client: &Client, found: &Value) {
     let kept = text(&kept.expect("one is kept")["release"]);
     let publish = client.call("publish_release").at("id", kept).send().await;
     publish.expect(200);
+    its_report_has_the_picture_for_stewards(client, (kept, text(&found["id"]))).await;
+}
+
+/// The picture stands in the report's page, and links to the exploration.
+async fn its_report_has_the_picture_for_stewards(
+    client: &Client,
+    (release, exploration): (&str, &str),
+) {
+    let page = client.call("get_release_report").at("id", release);
+    let page = page.header("accept", "text/html").send().await.text();
+    assert!(page.contains("Loss against risk"), "{page}");
+    assert_eq!(page.matches("class=\"own\"").count(), 1);
+    assert!(page.contains(&format!("href=\"/v1/explorations/{exploration}\"")));
 }
 
 async fn an_exploration_waits_for_other_jobs(server: Server) {

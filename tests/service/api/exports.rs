@@ -2,7 +2,10 @@
 //! inspection proposes, uploaded and released, with nothing written by hand.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 use vizard::config::Settings;
 use vizard_anonymizer::catalog::Purposes;
@@ -12,6 +15,8 @@ use super::{Server, on_both, story};
 on_both!(
     an_export_is_released_by_what_its_inspection_proposes,
     an_inspection_says_what_a_file_is_instead,
+    ndjson_and_parquet_are_inspected_and_uploaded_by_what_was_proposed,
+    no_dataset_names_people_by_the_numbers_of_rows,
     a_rule_is_kept_as_the_csv_that_it_makes,
     the_risk_of_a_dataset_is_told_before_any_job,
 );
@@ -222,6 +227,74 @@ async fn an_inspection_says_what_a_file_is_instead(server: Server) {
             .as_str()
             .expect("a text")
             .contains("names the person")
+    );
+}
+
+/// Stays of 60 people as NDJSON and as Parquet.
+fn stays() -> [(&'static str, Vec<u8>); 2] {
+    let lines = (0..60).map(|at| {
+        let row = json!({"patient_id": format!("p{at}"), "age": at % 30 + 20, "icd_code": "I21"});
+        format!("{row}\n")
+    });
+    let keys: ArrayRef = Arc::new(StringArray::from_iter_values(
+        (0..60).map(|at| format!("p{at}")),
+    ));
+    let ages: ArrayRef = Arc::new(Int64Array::from_iter_values((0..60).map(|at| at % 30 + 20)));
+    let codes: ArrayRef = Arc::new(StringArray::from_iter_values((0..60).map(|_| "I21")));
+    let columns = [("patient_id", keys), ("age", ages), ("icd_code", codes)];
+    let batch = RecordBatch::try_from_iter(columns).expect("a table");
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), None).expect("a file");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+    [
+        (
+            "application/x-ndjson",
+            lines.collect::<String>().into_bytes(),
+        ),
+        ("application/vnd.apache.parquet", file),
+    ]
+}
+
+async fn ndjson_and_parquet_are_inspected_and_uploaded_by_what_was_proposed(server: Server) {
+    let client = server.key(&["uploader", "steward"]).await;
+    let mut first = None;
+    for (media_type, body) in stays() {
+        let inspect = client.call("inspect_file").body(media_type, body.clone());
+        let found = inspect.send().await.expect(200);
+        assert_eq!(found["records"], 60);
+        let attributes = first.get_or_insert(found["attributes"].clone());
+        assert_eq!(&found["attributes"], attributes, "{media_type}");
+        let made = client.call("create_dataset").json(&found["schema"]);
+        let made = made.send().await.expect(201);
+        let upload = client.call("upload_records").at("id", text_of(&made["id"]));
+        let uploaded = upload.body(media_type, body.clone()).send().await;
+        assert_eq!(uploaded.expect(201)["records"], 60, "{media_type}");
+        // Whatever is cut off a Parquet file, its end says what it is.
+        let cut = client
+            .call("inspect_file")
+            .body(media_type, body[..body.len() - 4].to_vec());
+        let cut = cut.send().await;
+        match media_type {
+            "application/x-ndjson" => assert_eq!(cut.expect(200)["records"], 59),
+            _ => drop(cut.expect_problem(422, "invalid-data")),
+        }
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+async fn no_dataset_names_people_by_the_numbers_of_rows(server: Server) {
+    let client = server.key(&["uploader", "steward"]).await;
+    let schema = json!({"name": "rows", "subject_key": {"row": true},
+        "attributes": [{"name": "age", "role": "quasi_identifier", "type": "integer"}]});
+    let refused = client.call("create_dataset").json(&schema).send().await;
+    let problem = refused.expect_problem(422, "invalid-schema");
+    assert!(
+        text_of(&problem["detail"]).contains("add a column"),
+        "{problem}"
     );
 }
 

@@ -9,9 +9,11 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::engines::Engine;
+use crate::engine::{EngineError, RunContext};
 use crate::inspect::{Inspection, SensitiveCount};
-use crate::microdata::Multiplicity;
-use crate::privacy::Share;
+use crate::microdata::{Multiplicity, Table};
+use crate::privacy::{Requirements, Share};
 
 /// t of a sensitive attribute of which no l hides the most frequent value.
 const T_OF_SKEWED: f64 = 0.2;
@@ -111,8 +113,21 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
         .iter()
         .map(|count| (count, l_max(count, inspection.records)))
         .collect();
+    if schema.has_row_keys() {
+        reasons.push("each row is taken for one person: no column says who is who".into());
+    }
+    let of_sets = inspection.sets_of_values.as_deref();
+    let tried = of_sets.and_then(|table| l_of_sets(table, purpose));
+    if let Some(most) = tried.filter(|most| (2..purpose.l).contains(most)) {
+        reasons.push(format!(
+            "at most l = {most} is possible with k = {k}, as was tried: more people than 1 in {} have \
+             one set of values",
+            most + 1
+        ));
+    }
     for (count, most) in &bounds {
-        if *most < purpose.l {
+        // Of many records a person sets of values count, and no single ones.
+        if *most < purpose.l && tried.is_none() {
             reasons.push(format!(
                 "{}: at most l = {most} is possible, since {} of {} records have one value{}",
                 count.attribute,
@@ -125,14 +140,23 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
             ));
         }
     }
-    if is_many && bounds.iter().any(|(_, most)| *most < 2) {
+    let hides_nothing = match tried {
+        Some(most) => most < 2,
+        None => bounds.iter().any(|(_, most)| *most < 2),
+    };
+    if is_many && hides_nothing {
         reasons.push(
-            "no l hides a value that most records have: declare that attribute otherwise, or the \
-             job ends as infeasible"
+            "no l hides a value, or a set of values, that most people have: declare that attribute \
+             otherwise, or the job ends as infeasible"
                 .into(),
         );
     }
-    let (engine, parameters, why) = engine_for((purpose, is_many), &bounds);
+    let multiplicity = if is_many {
+        Records::Many { tried }
+    } else {
+        Records::One
+    };
+    let (engine, parameters, why) = engine_for((purpose, multiplicity), &bounds);
     reasons.push(why.into());
     Some(JobProposal {
         purpose: purpose.name.to_string(),
@@ -142,19 +166,54 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
     })
 }
 
+/// How many records a person has, and of many the largest l that was tried.
+enum Records {
+    One,
+    Many { tried: Option<u32> },
+}
+
+/// The largest l up to the purpose's with which people's sets of values can be
+/// published, tried on the sets alone: quasi-identifiers ask for no other l.
+/// Nothing where no l is to blame.
+fn l_of_sets(table: &Table, purpose: &Purpose) -> Option<u32> {
+    let run = |l: u32| {
+        let parameters = one_to_many(purpose.k(), l);
+        let engine = Engine::parse("one_to_many", &parameters, table.schema())?;
+        let requirements = Requirements::new(table, engine.policy(table.schema())?, &[]);
+        engine.run(table, &requirements, &RunContext::silent(0))
+    };
+    let mut l = purpose.l;
+    while l > 1 {
+        match run(l) {
+            Ok(_) => return Some(l),
+            Err(EngineError::Infeasible(answer)) if answer.parameter == "l" => {
+                // What it names was tried with everything else the same.
+                let named = answer.strongest_value.map_or(1, |value| value as u32);
+                l = named.min(l - 1);
+            }
+            Err(_) => return None,
+        }
+    }
+    Some(1)
+}
+
+fn one_to_many(k: u32, l: u32) -> Value {
+    json!({"k": k, "k_group": k, "l": l})
+}
+
 /// The engine for sensitive attributes with the largest l that each allows, its
 /// parameters, and why.
 fn engine_for(
-    (purpose, is_many): (&Purpose, bool),
+    (purpose, records): (&Purpose, Records),
     bounds: &[(&SensitiveCount, u32)],
 ) -> (&'static str, Value, &'static str) {
     let k = purpose.k();
-    let least = bounds.iter().map(|(_, most)| *most).min();
-    let l = least.map_or(purpose.l, |least| least.min(purpose.l)).max(2);
-    if is_many {
+    if let Records::Many { tried } = records {
+        let least = tried.or_else(|| bounds.iter().map(|(_, most)| *most).min());
+        let l = least.map_or(purpose.l, |least| least.min(purpose.l)).max(2);
         return (
             "one_to_many",
-            json!({"k": k, "k_group": k, "l": l}),
+            one_to_many(k, l),
             "one_to_many: people have many records",
         );
     }

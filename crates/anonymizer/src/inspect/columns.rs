@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
-use super::dialect::Found;
+use super::given::Given;
 use super::inspection::{InspectError, InspectLimits};
-use crate::microdata::{ScannedRow, scan_rows};
+use crate::microdata::{ScannedRow, TableError};
 
 /// Bytes of a cell that are kept; longer ones are free text whatever they say.
 const KEPT_BYTES: usize = 256;
@@ -25,6 +24,8 @@ type Hashing = BuildHasherDefault<DefaultHasher>;
 /// One column.
 #[derive(Debug)]
 pub(super) struct Column {
+    /// What the form of the file says of its cells.
+    pub given: Given,
     /// Distinct cells with their counts, the empty one aside, in order; those
     /// that came first where there are too many.
     pub values: Vec<(String, u64)>,
@@ -94,6 +95,7 @@ impl Column {
     /// An empty column, one of `width`.
     fn new(width: usize, limits: &InspectLimits) -> Self {
         Self {
+            given: Given::Text,
             values: Vec::new(),
             counted: FxHashMap::default(),
             shapes: BTreeMap::new(),
@@ -164,8 +166,7 @@ impl Column {
                 }
             }
         }
-        // No value has the hash of the empty cell.
-        (hash >> 32) as u32 | 1
+        kept_hash(hash)
     }
 
     fn add_shape(&mut self, cell: &str) {
@@ -203,11 +204,25 @@ impl Column {
         at.ok().map(|at| self.values[at].1)
     }
 
+    /// The values that are kept, by the hash that a record has for its cell.
+    pub fn texts_by_hash(&self) -> FxHashMap<u32, &str> {
+        let hasher = Hashing::default();
+        let values = self.values.iter().map(|(text, _)| text.as_str());
+        values
+            .map(|text| (kept_hash(hasher.hash_one(text)), text))
+            .collect()
+    }
+
     /// Puts what was counted in order.
     fn finish(&mut self) {
         self.values = std::mem::take(&mut self.counted).into_iter().collect();
         self.values.sort_unstable();
     }
+}
+
+/// What a record keeps of a hash: no value has that of the empty cell, 0.
+fn kept_hash(hash: u64) -> u32 {
+    (hash >> 32) as u32 | 1
 }
 
 /// The cell with `9` for each run of digits and `a` for each run of letters.
@@ -240,16 +255,23 @@ pub(super) struct Columns {
     pub too_long: Option<u64>,
 }
 
-/// Reads the columns; a last row that the cut may have made short is left out.
+/// Hands rows to what counts them, until that says false.
+pub(super) type TakeRow<'t> = dyn FnMut(ScannedRow<'_>) -> bool + 't;
+
+/// Reads the columns, what the form of the file says of each in `givens`; a last
+/// row that the cut may have made short is left out.
 pub(super) fn read(
-    input: impl Read,
-    (found, is_cut): (&Found, bool),
+    scan: impl FnOnce(&mut TakeRow<'_>) -> Result<(), TableError>,
+    (givens, is_cut): (&[Given], bool),
     limits: &InspectLimits,
 ) -> Result<Columns, InspectError> {
-    let width = found.header.len();
+    let width = givens.len();
     let hasher = Hashing::default();
     let new = || Column::new(width, limits);
     let mut columns: Vec<Column> = std::iter::repeat_with(new).take(width).collect();
+    for (column, given) in columns.iter_mut().zip(givens) {
+        column.given = *given;
+    }
     let mut unique_left = limits.unique_max;
     let mut read = Columns {
         records: 0,
@@ -259,11 +281,9 @@ pub(super) fn read(
         too_long: None,
     };
     let mut measure = Measure::new(width, limits.cells_max);
-    let mut is_header = true;
     let mut cells: Vec<Vec<u8>> = Vec::new();
     let mut each = |row: ScannedRow<'_>| {
         match row {
-            ScannedRow::Cells(..) if is_header => is_header = false,
             ScannedRow::Cells(line, row) => {
                 // Whether a row is one is known behind its last cell.
                 let mut count = 0;
@@ -289,7 +309,9 @@ pub(super) fn read(
                         column.hashes.push(hash);
                     }
                 }
-                if is_measured && measure.is_full(columns[0].hashes.len()) {
+                if is_measured
+                    && measure.is_full(columns.first().map_or(0, |column| column.hashes.len()))
+                {
                     measure.thin(&mut columns);
                 }
             }
@@ -298,7 +320,7 @@ pub(super) fn read(
         }
         true
     };
-    scan_rows(input, &found.format, limits.record_bytes_max, &mut each)?;
+    scan(&mut each)?;
     if is_cut {
         // The cut may have fallen into the last line.
         for lines in [&mut read.odd_lines, &mut read.malformed] {

@@ -1,7 +1,9 @@
-//! Encoding, delimiter and quote of a file.
+//! Encoding, delimiter and quote of a file of CSV.
 
 use std::io::{Cursor, Read, Seek};
 
+use super::columns::TakeRow;
+use super::given::Given;
 use super::inspection::{InspectError, InspectLimits};
 use crate::microdata::{Encoding, FileFormat, Quote, ScannedRow, TableError, scan_rows};
 
@@ -14,14 +16,10 @@ const ROWS_LOOKED_AT: usize = 500;
 /// Signs that may part cells, the usual ones first.
 const DELIMITERS: [char; 7] = [',', ';', '\t', '|', '^', '~', ':'];
 /// Beginnings of files that are no text.
-const NO_TEXT: [(&[u8], &str); 7] = [
+const NO_TEXT: [(&[u8], &str); 5] = [
     (
         b"PK\x03\x04",
         "a ZIP archive or a workbook of Excel: save the sheet as CSV",
-    ),
-    (
-        b"PAR1",
-        "a Parquet file: its columns are described in the file; write a schema for them",
     ),
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
@@ -30,10 +28,6 @@ const NO_TEXT: [(&[u8], &str); 7] = [
         "an old workbook of Excel: save the sheet as CSV",
     ),
     (b"%PDF", "a PDF: export the table as CSV"),
-    (
-        b"{",
-        "JSON: only CSV is inspected; write a schema for its members",
-    ),
 ];
 
 /// How a file is written, as far as its bytes show it.
@@ -41,7 +35,13 @@ const NO_TEXT: [(&[u8], &str); 7] = [
 pub(super) struct Found {
     pub format: FileFormat,
     pub evidence: Vec<String>,
+    /// The columns' names, and what the form of the file says of each.
     pub header: Vec<String>,
+    pub givens: Vec<Given>,
+    /// What a person must know of the file as a whole.
+    pub questions: Vec<String>,
+    /// What is said of lines that cannot be read.
+    pub malformed: &'static str,
 }
 
 /// Finds encoding, delimiter, quote and header; reads the whole input once.
@@ -76,9 +76,28 @@ pub(super) fn find(
         }
     ));
     Ok(Found {
+        givens: vec![Given::Text; header.len()],
         format,
         evidence,
         header,
+        questions: Vec::new(),
+        malformed: "have a quote in the wrong place",
+    })
+}
+
+/// Hands the records behind the header to `each`.
+pub(super) fn scan(
+    input: impl Read,
+    (format, record_bytes_max): (&FileFormat, usize),
+    each: &mut TakeRow<'_>,
+) -> Result<(), TableError> {
+    let mut is_header = true;
+    scan_rows(input, format, record_bytes_max, &mut |row| match row {
+        ScannedRow::Cells(..) if is_header => {
+            is_header = false;
+            true
+        }
+        row => each(row),
     })
 }
 
@@ -270,7 +289,7 @@ fn score_of(
     scan_rows(
         Cursor::new(head),
         format,
-        limits.record_bytes_max,
+        limits.read.record_bytes_max,
         &mut each,
     )?;
     // The last row of the head may be cut.

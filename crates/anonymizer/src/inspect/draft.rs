@@ -34,7 +34,10 @@ impl<'c> Draft<'c> {
             cells.kind,
             Some(AttributeType::Integer | AttributeType::Decimal)
         );
-        if is_number && let Some(why) = are_codes(column, &cells, meaning) {
+        if is_number
+            && column.given.can_be_text()
+            && let Some(why) = are_codes(column, &cells, meaning)
+        {
             cells.kind = Some(AttributeType::Categorical);
             cells.format = Default::default();
             reasons.push(why);
@@ -62,6 +65,25 @@ impl<'c> Draft<'c> {
         });
         self.role = role;
         self.reasons.extend(reasons);
+        self.take_given();
+    }
+
+    /// Reads past what an upload takes for no cells, or for none of such a role.
+    fn take_given(&mut self) {
+        let given = self.column.given;
+        if let Some(why) = given.unread() {
+            self.role = Role::Ignore;
+            self.cells.kind = None;
+            self.reasons = vec![why.into()];
+            return;
+        }
+        let is_text = self.cells.kind == Some(AttributeType::Categorical);
+        if (self.role == Role::Identifier || is_text) && !given.can_be_text() {
+            self.role = Role::Ignore;
+            let why =
+                "ignored: an upload takes numbers with a fraction, days and times for no text";
+            self.reasons.push(why.into());
+        }
     }
 
     pub fn is_published(&self) -> bool {

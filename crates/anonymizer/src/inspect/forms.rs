@@ -56,7 +56,7 @@ const TIMES: [&str; 10] = [
 ];
 /// Size up to which every whole number has 64 bits and is told from its
 /// neighbours.
-const WHOLE_MAX: f64 = 9e18;
+pub(super) const WHOLE_MAX: f64 = 9e18;
 /// First year that two digits are proposed to mean.
 pub(super) const TWO_DIGIT_YEARS_FROM: u16 = 1930;
 
@@ -106,6 +106,9 @@ pub(super) type Prior = (Option<DecimalSign>, bool);
 
 /// What the cells of a column are.
 pub(super) fn cells_of(column: &Column, prior: Prior) -> Cells {
+    if let Some(cells) = column.given.cells(column) {
+        return cells;
+    }
     let mut texts: Vec<(&str, u64)> = column.texts().collect();
     texts.sort_unstable();
     let mut cells = Cells {
@@ -270,6 +273,9 @@ fn number_format((decimal, thousands): Signs) -> CellFormat {
 
 /// The sign of the fraction that the numbers of a column show beyond doubt.
 pub(super) fn shown_sign(column: &Column) -> Option<DecimalSign> {
+    if !column.given.is_written() {
+        return None;
+    }
     let known: Vec<(&str, u64)> = column
         .texts()
         .filter(|(text, _)| !is_missing_word(text, &MISSING_WORDS))
@@ -358,13 +364,13 @@ fn has_leading_zero(text: &str) -> bool {
 }
 
 /// Cells for which something holds.
-fn count(known: &[(&str, u64)], holds: impl Fn(&str) -> bool) -> u64 {
+pub(super) fn count(known: &[(&str, u64)], holds: impl Fn(&str) -> bool) -> u64 {
     let cells = known.iter().filter(|(text, _)| holds(text));
     cells.map(|(_, count)| count).sum()
 }
 
 /// The least and the greatest.
-fn range_of(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+pub(super) fn range_of(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     numbers.fold(None, |range, number| match range {
         None => Some((number, number)),
         Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),

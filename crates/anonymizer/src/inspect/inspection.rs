@@ -1,17 +1,20 @@
 //! What an inspection is given and what it says.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::measured::{AttributeRisk, SmallSet};
-use crate::microdata::{AttributeType, FileFormat, HierarchyRule, Role, Schema, TableError};
+use crate::microdata::{
+    AttributeType, FileFormat, HierarchyRule, ReadLimits, Role, Schema, Table, TableError,
+};
 
 /// How much of a file is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct InspectLimits {
-    /// Bytes of one record as it is written.
-    pub record_bytes_max: usize,
+    /// What an upload of the file may bring.
+    pub read: ReadLimits,
     /// Columns of a file.
     pub columns_max: usize,
     /// Distinct values of a column that are counted apart; beyond, the number
@@ -30,7 +33,7 @@ pub struct InspectLimits {
 impl Default for InspectLimits {
     fn default() -> Self {
         Self {
-            record_bytes_max: 1 << 20,
+            read: ReadLimits::default(),
             columns_max: 4096,
             distinct_values_max: 50_000,
             values_max: 4 << 20,
@@ -61,13 +64,18 @@ pub struct Inspection {
     pub records_measured: u64,
     /// Records that `sets` were measured on: of fewer, more stand alone.
     pub records_of_sets: u64,
-    /// The proposed schema; `None` where no column can name the person.
+    /// The proposed schema, by numbers of rows where no column can name the person.
+    /// `None` where such a one is of no use.
     pub schema: Option<Schema>,
     /// Hierarchies that the schema names, each as its rule.
     pub hierarchies: BTreeMap<String, HierarchyRule>,
     /// How many records have the most frequent known value, and how many have
     /// none, by proposed sensitive attribute: with `records` they bound l.
     pub sensitive: Vec<SensitiveCount>,
+    /// Sets of sensitive values of people with many records, as an upload reads
+    /// them: they bound l. No quasi-identifiers, and at most 50,000 people.
+    #[serde(skip)]
+    pub sets_of_values: Option<Arc<Table>>,
 }
 
 /// One column, and what it may be.

@@ -13,6 +13,7 @@ use super::forms::TWO_DIGIT_YEARS_FROM;
 use super::inspection::{AttributeProposal, InspectError, Inspection};
 use super::measured::{records_of_sets, risk_of, small_sets};
 use super::names::{Meaning, meaning_of};
+use super::persons::sets_of_values;
 use super::rules::rules_for;
 use super::settle::{file_format, prior_sign, take_missing_words, words_of};
 use crate::microdata::attribute::NAME_CHARACTERS_MAX;
@@ -78,7 +79,7 @@ pub(super) fn propose(
     let sets = small_sets(&quasi);
     let (attributes, hierarchies) = attributes_of(&mut drafts);
     let frame = (name, has_nameless);
-    let schema = key.map(|key| schema_of(frame, (&drafts, key, multiplicity), &format));
+    let schema = schema_of(frame, (&drafts, key, multiplicity), &format)?;
     let measured = columns
         .columns
         .first()
@@ -92,7 +93,8 @@ pub(super) fn propose(
         sets,
         records_measured: measured as u64,
         records_of_sets: records_of_sets(measured) as u64,
-        schema: schema.transpose()?,
+        sets_of_values: sets_of_values(&schema, &drafts, key),
+        schema: Some(schema),
         hierarchies,
         sensitive: drafts.iter().filter_map(Draft::sensitive_count).collect(),
         format,
@@ -118,14 +120,15 @@ fn multiplicity_of(
     key: Option<usize>,
     records: u64,
     questions: &mut Vec<String>,
-) -> Option<&'static str> {
+) -> &'static str {
     let Some(key) = key.map(|key| &drafts[key]) else {
         questions.push(
-            "no column names the person: add one with a number of each person, the same in all of \
-             their records"
+            "no column names the person: is each row one person? Then take subject_key {\"row\": true} \
+             (on the command line alone); else add a column with a number of each person, the same in \
+             all of their records"
                 .into(),
         );
-        return None;
+        return "one";
     };
     if key.column.is_unique(records) {
         if key.meaning != Some(Meaning::PersonNumber) {
@@ -135,14 +138,14 @@ fn multiplicity_of(
                 key.name
             ));
         }
-        return Some("one");
+        return "one";
     }
     let (subjects, _) = key.column.distinct();
     questions.push(format!(
         "`{}` has {subjects} values in {records} records: many records a person (1:M)",
         key.name
     ));
-    Some("many")
+    "many"
 }
 
 fn check_header(header: &[String]) -> Result<(), InspectError> {
@@ -195,7 +198,7 @@ fn questions_of_lines(columns: &Columns, found: &Found) -> Vec<String> {
         let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
         lines.join(", ")
     };
-    let mut questions = Vec::new();
+    let mut questions = found.questions.clone();
     let (first, count) = &columns.odd_lines;
     if *count > 0 {
         questions.push(format!(
@@ -207,7 +210,8 @@ fn questions_of_lines(columns: &Columns, found: &Found) -> Vec<String> {
     let (first, count) = &columns.malformed;
     if *count > 0 {
         questions.push(format!(
-            "{count} lines have a quote in the wrong place, first in {}",
+            "{count} lines {}, first in {}",
+            found.malformed,
             told(first)
         ));
     }
@@ -229,7 +233,10 @@ fn key_of(drafts: &[Draft<'_>], records: u64) -> Option<usize> {
     let can_be = |draft: &Draft<'_>| {
         let is_number = draft.cells.kind == Some(AttributeType::Decimal)
             || draft.cells.kind == Some(AttributeType::Date);
-        draft.cells.missing == 0 && !is_number && !draft.cells.is_free_text
+        draft.cells.missing == 0
+            && !is_number
+            && !draft.cells.is_free_text
+            && draft.column.given.can_be_text()
     };
     let is_nearly_own = |draft: &Draft<'_>| {
         let (distinct, _) = draft.column.distinct();
@@ -381,7 +388,7 @@ fn attributes_of(drafts: &mut [Draft<'_>]) -> (Vec<AttributeProposal>, Rules) {
 
 fn schema_of(
     (name, has_nameless): (&str, bool),
-    (drafts, key, multiplicity): (&[Draft<'_>], usize, Option<&str>),
+    (drafts, key, multiplicity): (&[Draft<'_>], Option<usize>, &str),
     format: &FileFormat,
 ) -> Result<Schema, InspectError> {
     let misses = drafts
@@ -390,7 +397,10 @@ fn schema_of(
     let attributes: Vec<Value> = drafts.iter().map(Draft::document).collect();
     let mut document = json!({
         "name": name.chars().filter(|one| !one.is_control()).take(NAME_CHARACTERS_MAX).collect::<String>(),
-        "subject_key": drafts[key].name,
+        "subject_key": match key {
+            Some(key) => json!(drafts[key].name),
+            None => json!({"row": true}),
+        },
         "multiplicity": multiplicity,
         "missing": if misses { "category" } else { "reject" },
         "format": format,

@@ -4,6 +4,8 @@
 //! content digest reads, and where each cell stands, so that columns look at
 //! their cells side by side while the next batch is filled.
 
+use std::borrow::Cow;
+
 use super::cell::trimmed;
 use super::dialect::cell_rules::CellRules;
 use super::digest;
@@ -139,17 +141,26 @@ impl Batch {
             let column = columns[at];
             (trimmed(rows.cell(column)), rows.is_written(column))
         };
-        let (cell, is_written) = read(needs.key);
         // An identifier becomes no other text, and needs no room.
-        let mut no_room = Vec::new();
-        let key = rules.canonical(needs.key, cell, (is_written, &mut no_room));
-        let key = needs.schema.normalized_key_cell(key);
+        let (mut no_room, number);
+        let key = match needs.number {
+            Some(of_record) => {
+                number = of_record.to_string();
+                Cow::Borrowed(number.as_bytes())
+            }
+            None => {
+                let (cell, is_written) = read(needs.key);
+                no_room = Vec::new();
+                let key = rules.canonical(needs.key, cell, (is_written, &mut no_room));
+                needs.schema.normalized_key_cell(key)
+            }
+        };
         digest::write_record(&mut self.text);
         for at in 0..columns.len() {
-            let (cell, is_written) = read(at);
             let cell = if at == needs.key {
                 &key[..]
             } else {
+                let (cell, is_written) = read(at);
                 rules.canonical(at, cell, (is_written, room))
             };
             if cell.is_empty() && needs.values[at] {
@@ -159,10 +170,10 @@ impl Batch {
                 });
                 self.dropped += 1;
                 for at in 0..columns.len() {
-                    let (cell, is_written) = read(at);
                     let is_gap = if at == needs.key {
                         key.is_empty()
                     } else {
+                        let (cell, is_written) = read(at);
                         rules.canonical(at, cell, (is_written, room)).is_empty()
                     };
                     self.gaps[at] += u64::from(is_gap);
@@ -191,6 +202,8 @@ struct Needs<'t> {
     schema: &'t Schema,
     /// Place of the subject key among the attributes.
     key: usize,
+    /// Number of the record at hand, where that is its key.
+    number: Option<u64>,
     /// For each attribute, whether a record without its value is left out.
     values: Vec<bool>,
 }
@@ -198,7 +211,7 @@ struct Needs<'t> {
 /// Fills batches with the rows of a format.
 pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
-    /// Where each attribute stands.
+    /// Where each attribute stands; of one without a column anywhere.
     columns: &'r [usize],
     rules: CellRules,
     /// Cells of every row.
@@ -225,6 +238,7 @@ impl<'r, R: Rows> Filler<'r, R> {
             needs: Needs {
                 schema,
                 key: schema.subject_key().at(),
+                number: schema.has_row_keys().then_some(0),
                 values: all
                     .map(|index| drops && !schema.may_be_empty(index))
                     .collect(),
@@ -256,6 +270,8 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
+                    // A record that is left out has its number all the same.
+                    self.needs.number = self.needs.number.map(|number| number + 1);
                     let read = (self.columns, &self.rules);
                     if batch.push(line, self.rows, read, &self.needs) {
                         self.records_left -= 1;

@@ -53,6 +53,7 @@ mod hint;
 mod intake;
 mod intake_column;
 mod json_shape;
+mod json_text;
 mod lines;
 mod ndjson;
 mod number;
@@ -88,8 +89,9 @@ pub use hierarchy::{
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
+pub use ndjson::{JsonKind, Member, ScannedObject, scan_objects};
 pub use normalize::{Merged, Spellings};
-pub use parquet::read_parquet_records;
+pub use parquet::{ColumnKind, ParquetScan, ScannedColumn, read_parquet_records};
 pub use parts::{Mapping, Part, Parts, PartsSummary, TableCount, read_parts};
 pub use population_table::{
     COMBINATIONS_MAX, PopulationAttribute, PopulationColumn, PopulationTable,

@@ -9,14 +9,13 @@
 
 use std::io::Read;
 
-use serde::de::IgnoredAny;
-
 use super::attribute::{AttributeType, Role};
 use super::error::{CellErrorCode, Reason, TableError};
 use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake::told_name;
 use super::json_shape::json_shape;
+use super::json_text::{JsonText, NO_CELL, Refusal, malformed};
 use super::limits::Target;
 use super::lines::{Line, Lines};
 use super::row::{Fault, LinePosition, Row, Rows};
@@ -74,10 +73,20 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
         self.text.clear();
         self.spans.clear();
         self.spans.resize(self.schema.attributes().len(), None);
+        if self.schema.has_row_keys() {
+            // No member has it.
+            self.spans[self.schema.subject_key().at()] = Some(Cell {
+                start: 0,
+                end: 0,
+                is_string: false,
+            });
+        }
         let mut object = Object {
-            rest: self.lines.bytes(),
+            json: JsonText {
+                rest: self.lines.bytes(),
+                text: &mut self.text,
+            },
             schema: self.schema,
-            text: &mut self.text,
             spans: &mut self.spans,
             order: &mut self.order,
             named: 0,
@@ -85,7 +94,7 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             json_depth_max: self.json_depth_max,
         };
         let read = object.read();
-        let (left, unknown) = (object.rest.len(), object.unknown);
+        let (left, unknown) = (object.json.rest.len(), object.unknown);
         Ok(match read {
             Ok(()) => Row::Cells(line),
             // No cell is an array or an object, so no record that can be read
@@ -125,42 +134,10 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
     }
 }
 
-/// Why an object is no record.
-#[derive(Clone, Copy, Debug)]
-struct Refusal {
-    attribute: Option<AttributeIndex>,
-    code: CellErrorCode,
-    reason: Option<&'static str>,
-}
-
-impl Refusal {
-    fn of(attribute: Option<AttributeIndex>, code: CellErrorCode) -> Self {
-        Self {
-            attribute,
-            code,
-            reason: None,
-        }
-    }
-}
-
-const fn malformed(reason: &'static str) -> Refusal {
-    Refusal {
-        attribute: None,
-        code: CellErrorCode::Malformed,
-        reason: Some(reason),
-    }
-}
-
-const OPEN_STRING: Refusal = malformed("a string that is never closed");
-const ESCAPE: Refusal = malformed("an escape that JSON does not know");
-const NUMBER: Refusal = malformed("a number that JSON does not know");
-const NO_CELL: Refusal = malformed("neither a string nor a number nor null");
-
 /// One object on its way into cells.
 struct Object<'a> {
-    rest: &'a [u8],
+    json: JsonText<'a>,
     schema: &'a Schema,
-    text: &'a mut Vec<u8>,
     spans: &'a mut [Option<Cell>],
     order: &'a mut Vec<AttributeIndex>,
     /// Members read so far.
@@ -172,20 +149,20 @@ struct Object<'a> {
 
 impl Object<'_> {
     fn read(&mut self) -> Result<(), Refusal> {
-        self.demand(b'{', "no object: `{` is due")?;
-        if self.peek() == Some(b'}') {
-            self.rest = &self.rest[1..];
+        self.json.demand(b'{', "no object: `{` is due")?;
+        if self.json.peek() == Some(b'}') {
+            self.json.rest = &self.json.rest[1..];
         } else {
             loop {
                 self.member()?;
-                match self.peek() {
-                    Some(b',') => self.rest = &self.rest[1..],
+                match self.json.peek() {
+                    Some(b',') => self.json.rest = &self.json.rest[1..],
                     _ => break,
                 }
             }
-            self.demand(b'}', "`,` or `}` is due")?;
+            self.json.demand(b'}', "`,` or `}` is due")?;
         }
-        if self.peek().is_some() {
+        if self.json.peek().is_some() {
             return Err(malformed("something behind the object"));
         }
         if self.unknown.is_some() {
@@ -206,29 +183,13 @@ impl Object<'_> {
         }
     }
 
-    /// The next byte that is not white space.
-    fn peek(&mut self) -> Option<u8> {
-        while let [b' ' | b'\t' | b'\r', rest @ ..] = self.rest {
-            self.rest = rest;
-        }
-        self.rest.first().copied()
-    }
-
-    fn demand(&mut self, byte: u8, reason: &'static str) -> Result<(), Refusal> {
-        if self.peek() != Some(byte) {
-            return Err(malformed(reason));
-        }
-        self.rest = &self.rest[1..];
-        Ok(())
-    }
-
     fn member(&mut self) -> Result<(), Refusal> {
-        if self.peek() != Some(b'"') {
+        if self.json.peek() != Some(b'"') {
             return Err(malformed("a name in quotes is due"));
         }
-        let start = self.text.len();
-        self.string()?;
-        let name = std::str::from_utf8(&self.text[start..]);
+        let start = self.json.text.len();
+        self.json.string()?;
+        let name = std::str::from_utf8(&self.json.text[start..]);
         let name = name.map_err(|_| Refusal::of(None, CellErrorCode::NotUtf8))?;
         let expected = self.order.get(self.named).copied();
         let index = match expected {
@@ -238,8 +199,8 @@ impl Object<'_> {
                     if !self.schema.reads_past(name.as_bytes()) && self.unknown.is_none() {
                         self.unknown = Some(told_name(name).into());
                     }
-                    self.text.truncate(start);
-                    return self.pass_value();
+                    self.json.text.truncate(start);
+                    return self.json.pass_value(self.json_depth_max);
                 };
                 self.order.truncate(self.named);
                 self.order.push(index);
@@ -247,7 +208,7 @@ impl Object<'_> {
             }
         };
         self.named += 1;
-        self.text.truncate(start);
+        self.json.text.truncate(start);
         if self.spans[index.at()].is_some() {
             let code = CellErrorCode::AttributeRepeated;
             return Err(Refusal::of(Some(index), code));
@@ -259,7 +220,7 @@ impl Object<'_> {
         })?;
         self.spans[index.at()] = Some(Cell {
             start,
-            end: self.text.len(),
+            end: self.json.text.len(),
             is_string,
         });
         Ok(())
@@ -268,120 +229,32 @@ impl Object<'_> {
     /// Appends the value of an attribute, behind the colon before it; whether it
     /// is a string.
     fn value(&mut self, index: AttributeIndex) -> Result<bool, Refusal> {
-        self.demand(b':', "`:` is due")?;
-        match self.peek() {
+        self.json.demand(b':', "`:` is due")?;
+        match self.json.peek() {
             Some(b'"') => {
-                self.string()?;
+                self.json.string()?;
                 return Ok(true);
             }
             Some(b'-' | b'0'..=b'9') => {
-                let is_whole = self.number()?;
+                let is_whole = self.json.number()?;
                 if !is_whole && !self.is_numeric(index) {
                     let reason = "a number with a fraction where text is due: put it in quotes";
                     return Err(malformed(reason));
                 }
             }
-            _ => self.rest = self.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
+            _ => self.json.rest = self.json.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
         }
         Ok(false)
-    }
-
-    /// Passes the value of a name that no attribute has, and the colon before it.
-    fn pass_value(&mut self) -> Result<(), Refusal> {
-        self.demand(b':', "`:` is due")?;
-        let first = self.peek();
-        let value = self.rest;
-        let mut values = serde_json::Deserializer::from_slice(value).into_iter::<IgnoredAny>();
-        if !matches!(values.next(), Some(Ok(_))) {
-            return Err(malformed("a value that is no JSON"));
-        }
-        let (value, rest) = value.split_at(values.byte_offset());
-        self.rest = rest;
-        // The record is a level too.
-        let is_nested = matches!(first, Some(b'{' | b'['));
-        if is_nested && json_shape(value).levels >= self.json_depth_max {
-            Err(Refusal::of(None, CellErrorCode::NestsTooDeep))
-        } else {
-            Ok(())
-        }
     }
 
     fn is_numeric(&self, index: AttributeIndex) -> bool {
         let attribute = self.schema.attribute(index);
         attribute.role != Role::Identifier && attribute.kind != Some(AttributeType::Categorical)
     }
-
-    /// Appends a string, whose opening quote is next, to the text. Where it is
-    /// none, what is left begins behind what is wrong.
-    fn string(&mut self) -> Result<(), Refusal> {
-        let quoted = self.rest;
-        self.rest = &quoted[1..];
-        let (mut at, mut is_escaped) = (1, false);
-        let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-        loop {
-            let behind = quoted.get(at..).ok_or(OPEN_STRING)?;
-            at += behind.iter().position(stop).ok_or(OPEN_STRING)?;
-            match quoted[at] {
-                b'"' => break,
-                b'\\' => (is_escaped, at) = (true, at + 2),
-                _ => {
-                    self.rest = &quoted[at + 1..];
-                    return Err(malformed("a control character in a string"));
-                }
-            }
-        }
-        let (quoted, rest) = quoted.split_at(at + 1);
-        let written = &quoted[1..at];
-        // Bytes that are no text are refused with the cell that they are in.
-        if is_escaped && std::str::from_utf8(written).is_ok() {
-            let text: Result<String, _> = serde_json::from_slice(quoted);
-            let text = text.map_err(|error| {
-                self.rest = self
-                    .rest
-                    .get(error.column().saturating_sub(1)..)
-                    .unwrap_or_default();
-                ESCAPE
-            })?;
-            self.text.extend_from_slice(text.as_bytes());
-        } else {
-            self.text.extend_from_slice(written);
-        }
-        self.rest = rest;
-        Ok(())
-    }
-
-    /// Appends a number as it is written to the text; whether it is whole.
-    fn number(&mut self) -> Result<bool, Refusal> {
-        let start = self.rest;
-        self.rest = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
-        let starts_with_zero = self.rest.first() == Some(&b'0');
-        if self.digits()? > 1 && starts_with_zero {
-            return Err(NUMBER);
-        }
-        let whole = self.rest;
-        if let Some(rest) = self.rest.strip_prefix(b".") {
-            self.rest = rest;
-            self.digits()?;
-        }
-        if let [b'e' | b'E', rest @ ..] = self.rest {
-            self.rest = match rest {
-                [b'+' | b'-', rest @ ..] => rest,
-                rest => rest,
-            };
-            self.digits()?;
-        }
-        let length = start.len() - self.rest.len();
-        self.text.extend_from_slice(&start[..length]);
-        Ok(whole.len() == self.rest.len())
-    }
-
-    fn digits(&mut self) -> Result<usize, Refusal> {
-        let is_digit = |byte: &&u8| byte.is_ascii_digit();
-        let count = self.rest.iter().take_while(is_digit).count();
-        self.rest = &self.rest[count..];
-        if count == 0 { Err(NUMBER) } else { Ok(count) }
-    }
 }
 
+mod scanned;
 #[cfg(test)]
 mod tests;
+
+pub use scanned::{JsonKind, Member, ScannedObject, scan_objects};

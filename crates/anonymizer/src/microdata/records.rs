@@ -138,12 +138,21 @@ pub(super) fn place_columns<'n>(
     intake: &mut Intake<'_, '_>,
 ) -> Option<Vec<usize>> {
     let mut columns: Vec<Option<usize>> = vec![None; schema.attributes().len()];
+    for index in schema.select(|_| true) {
+        if schema.has_no_column(index) {
+            // It is in the file nowhere, and read from no place.
+            columns[index.at()] = Some(0);
+        }
+    }
     let mut unknown = Vec::new();
     let mut is_sound = true;
     for (column, name) in names.enumerate() {
         let text = std::str::from_utf8(name);
         // Space around a name is no part of it, unless the schema says so.
-        let find = |name: &str| schema.find(name).or_else(|| schema.find(name.trim()));
+        let find = |name: &str| {
+            let found = schema.find(name).or_else(|| schema.find(name.trim()));
+            found.filter(|&index| !schema.has_no_column(index))
+        };
         match text.ok().and_then(find) {
             Some(index) if columns[index.at()].is_none() => columns[index.at()] = Some(column),
             Some(index) => {

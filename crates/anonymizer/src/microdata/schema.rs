@@ -10,7 +10,7 @@ use super::dialect::{FileFormat, or_default};
 use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
-use super::subject_key::KeyRule;
+use super::subject_key::{KeyName, KeyRule, row_key};
 use super::transform::check_together;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
@@ -65,6 +65,8 @@ impl ExtraColumns {
 pub struct Schema {
     name: String,
     subject_key: AttributeIndex,
+    /// Whether the number of a record is its key, which no column has.
+    pub(super) has_row_keys: bool,
     /// `None` where nothing is said of them.
     pub(super) key_rules: Option<Vec<KeyRule>>,
     multiplicity: Multiplicity,
@@ -82,7 +84,7 @@ pub struct Schema {
 #[serde(deny_unknown_fields)]
 pub struct SchemaDocument {
     name: String,
-    subject_key: String,
+    subject_key: KeyName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subject_key_normalization: Option<Vec<KeyRule>>,
     #[serde(default)]
@@ -232,7 +234,17 @@ impl Schema {
 impl TryFrom<SchemaDocument> for Schema {
     type Error = TableError;
 
-    fn try_from(document: SchemaDocument) -> Result<Self, TableError> {
+    fn try_from(mut document: SchemaDocument) -> Result<Self, TableError> {
+        let has_row_keys = document.subject_key == KeyName::of_rows();
+        if has_row_keys {
+            if document.multiplicity == Multiplicity::Many {
+                return Err(TableError::Schema(
+                    "a number of a row names one record: multiplicity is one".into(),
+                ));
+            }
+            document.attributes.push(row_key());
+        }
+        let key_name = document.subject_key.attribute();
         check_name("dataset", &document.name).map_err(TableError::Schema)?;
         document.format.check().map_err(TableError::Schema)?;
         check_attributes(&document.attributes, &document.format)?;
@@ -240,7 +252,7 @@ impl TryFrom<SchemaDocument> for Schema {
             .zip(document.attributes)
             .partition(|(_, attribute)| attribute.role == Role::Ignore);
         let attributes: Vec<Attribute> = attributes.into_iter().map(|(_, one)| one).collect();
-        let is_key = |attribute: &Attribute| attribute.name == document.subject_key;
+        let is_key = |attribute: &Attribute| attribute.name == key_name;
         let key = match attributes.iter().position(is_key) {
             Some(key) if attributes[key].role == Role::Identifier => key,
             None if !ignored.iter().any(|(_, attribute)| is_key(attribute)) => {
@@ -260,6 +272,7 @@ impl TryFrom<SchemaDocument> for Schema {
         let schema = Self {
             name: document.name,
             subject_key: AttributeIndex::from_usize(key),
+            has_row_keys,
             key_rules: document.subject_key_normalization,
             multiplicity: document.multiplicity,
             missing: document.missing,
@@ -280,8 +293,16 @@ impl TryFrom<SchemaDocument> for Schema {
 
 impl From<Schema> for SchemaDocument {
     fn from(schema: Schema) -> Self {
-        let subject_key = schema.attribute(schema.subject_key).name.clone();
+        let key_name = schema.attribute(schema.subject_key).name.clone();
         let mut attributes = schema.attributes;
+        let subject_key = match schema.has_row_keys {
+            true => {
+                // No column has it: it stands behind all others.
+                attributes.pop();
+                KeyName::of_rows()
+            }
+            false => KeyName::Attribute(key_name),
+        };
         for (place, attribute) in schema.ignored {
             attributes.insert(place, attribute);
         }

@@ -13,8 +13,83 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use super::attribute::{Attribute, Role};
+use super::dialect::CellFormat;
+use super::index::AttributeIndex;
 use super::schema::Schema;
 use super::spelling::seen;
+
+/// What names a subject, as a schema writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "data did not match: subject_key is an attribute's name, or {\"row\": true}"
+)]
+pub(super) enum KeyName {
+    /// The identifier of this name.
+    Attribute(String),
+    /// The number of the record in its upload, from 1: each is a subject of its
+    /// own.
+    Row(RowKey),
+}
+
+/// `{"row": true}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowKey {
+    row: Yes,
+}
+
+/// `true`, and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "bool", into = "bool")]
+struct Yes;
+
+impl TryFrom<bool> for Yes {
+    type Error = &'static str;
+
+    fn try_from(is: bool) -> Result<Self, &'static str> {
+        is.then_some(Self).ok_or("row is true or not there")
+    }
+}
+
+impl From<Yes> for bool {
+    fn from(_: Yes) -> Self {
+        true
+    }
+}
+
+/// Name of the number of a record among attributes; no column has it.
+const ROW: &str = "(row)";
+
+/// The identifier that holds the number of a record.
+pub(super) fn row_key() -> Attribute {
+    Attribute {
+        name: ROW.into(),
+        role: Role::Identifier,
+        kind: None,
+        hierarchy: None,
+        normalize: None,
+        missing_values: Vec::new(),
+        meant: Vec::new(),
+        format: CellFormat::default(),
+    }
+}
+
+impl KeyName {
+    /// The number of the record.
+    pub fn of_rows() -> Self {
+        Self::Row(RowKey { row: Yes })
+    }
+
+    /// Name of the identifier.
+    pub fn attribute(&self) -> String {
+        match self {
+            Self::Attribute(name) => name.clone(),
+            Self::Row(_) => ROW.into(),
+        }
+    }
+}
 
 /// A way in which two texts of one key may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +107,17 @@ pub enum KeyRule {
 pub const DEFAULT_KEY_RULES: [KeyRule; 3] = [KeyRule::Nfc, KeyRule::ZeroWidth, KeyRule::Trim];
 
 impl Schema {
+    /// Whether a record is named by its number in the upload, from 1, since no
+    /// column names a person: nobody can be found in two uploads.
+    pub fn has_row_keys(&self) -> bool {
+        self.has_row_keys
+    }
+
+    /// Whether an attribute has no column: the number of the record.
+    pub(super) fn has_no_column(&self, index: AttributeIndex) -> bool {
+        self.has_row_keys && index == self.subject_key()
+    }
+
     /// The rules by which subject keys are one; none where the schema says
     /// nothing, as those of before there were rules do.
     pub fn key_rules(&self) -> &[KeyRule] {
@@ -135,6 +221,38 @@ pub fn near_key(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_a_row_is_a_key_of_one_record_and_no_attribute_of_the_document() {
+        let document = serde_json::json!({
+            "name": "n", "subject_key": {"row": true}, "multiplicity": "one", "missing": "reject",
+            "attributes": [
+                {"name": "note", "role": "ignore"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"}
+            ]
+        });
+        let schema: Schema = serde_json::from_value(document.clone()).unwrap();
+        assert!(schema.has_row_keys() && schema.has_no_column(schema.subject_key()));
+        assert_eq!(schema.attributes().len(), 2);
+        assert_eq!(serde_json::to_value(&schema).unwrap(), document);
+        for (name, value) in [
+            ("subject_key", serde_json::json!({"row": false})),
+            ("subject_key", serde_json::json!({"row": true, "of": 1})),
+            ("subject_key", serde_json::json!(7)),
+            ("multiplicity", serde_json::json!("many")),
+            (
+                "attributes",
+                serde_json::json!([{"name": "(row)", "role": "ignore"}]),
+            ),
+        ] {
+            let mut other = document.clone();
+            other[name] = value;
+            assert!(
+                serde_json::from_value::<Schema>(other.clone()).is_err(),
+                "{other}"
+            );
+        }
+    }
 
     fn schema(rules: serde_json::Value) -> Schema {
         serde_json::from_value(serde_json::json!({

@@ -126,13 +126,13 @@ impl Manner {
     }
 }
 
-fn inspected(text: &str) -> Result<Inspection, InspectError> {
+pub fn inspected(text: &str) -> Result<Inspection, InspectError> {
     let limits = InspectLimits::default();
     inspect(Cursor::new(text.as_bytes()), ("export", false), &limits)
 }
 
 /// The table of a file, as the proposed schema reads it.
-fn read(text: &str, inspection: &Inspection) -> Table {
+pub fn read(text: &str, inspection: &Inspection) -> Table {
     let schema = inspection.schema.as_ref().expect("a person is named");
     let mut hierarchies = HierarchySet::new();
     for (name, rule) in &inspection.hierarchies {
@@ -444,7 +444,9 @@ fn files_that_are_no_table_are_told_what_they_are() {
         ("", "empty"),
         (" \n\n", "empty"),
         ("%PDF-1.7", "PDF"),
-        ("{\"a\": 1}\n", "JSON"),
+        ("{\n \"a\": 1\n}\n", "no line that is one object"),
+        ("{\"resourceType\": \"Patient\"}\n", "mapping `fhir`"),
+        ("PAR1 and no more", "the whole of it"),
         ("a,b\n", "no record"),
         ("1,2,3\n4,5,6\n", "first line seems to be a record"),
         ("a,a\n1,2\n", "twice"),

@@ -3,11 +3,11 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use serde_json::json;
 use vizard_anonymizer::microdata::{
-    HierarchySet, ReadLimits, RecordFormat, Schema, TableError, Target, read_preferences,
+    HierarchySet, ReadLimits, RecordFormat, Schema, Table, TableError, Target, read_preferences,
 };
 
 use super::build;
@@ -104,4 +104,60 @@ fn terms_under_any_spelling_are_those_of_the_subject() {
     let refused = read_preferences(nobody.as_bytes(), RecordFormat::Ndjson, &target);
     let said = format!("{:?}", refused.expect_err("nobody"));
     assert!(said.contains("code: Missing"), "{said}");
+}
+
+/// A table without a key, in each format; the second of three records lacks its
+/// age.
+fn numbered(schema: &Schema) -> [Result<Table, TableError>; 3] {
+    let none = HierarchySet::new();
+    let csv = "note,age\n,31\nx,\n,33\n";
+    let lines = "{\"age\": 31, \"note\": 1}\n\n{\"age\": null}\n{\"age\": 33}\n";
+    let ages: ArrayRef = Arc::new(Int64Array::from(vec![Some(31), None, Some(33)]));
+    let notes: ArrayRef = Arc::new(StringArray::from(vec!["", "x", ""]));
+    let batch =
+        RecordBatch::try_from_iter_with_nullable([("note", notes, true), ("age", ages, true)]);
+    let batch = batch.expect("a table");
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), None).expect("a file");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+    [
+        build(schema, &none, RecordFormat::Csv, Cursor::new(csv)),
+        build(schema, &none, RecordFormat::Ndjson, Cursor::new(lines)),
+        build_parquet(schema, &none, file),
+    ]
+    .map(|built| built.map(|(table, _)| table))
+}
+
+#[test]
+fn a_record_is_named_by_its_number_in_every_format_whoever_was_left_out() {
+    let schema = |missing: &str, words: &[&str]| -> Schema {
+        serde_json::from_value(
+            json!({"name": "n", "subject_key": {"row": true}, "missing": missing,
+            "format": {"missing_values": words},
+            "attributes": [{"name": "note", "role": "ignore"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"}]}),
+        )
+        .expect("a schema")
+    };
+    for (missing, keys) in [("category", &["1", "2", "3"][..]), ("drop", &["1", "3"])] {
+        // No word for a missing value takes a number away.
+        for built in numbered(&schema(missing, &["1", "3"])) {
+            let table = built.expect("sound");
+            assert_eq!(
+                table.subject_keys().iter().collect::<Vec<_>>(),
+                keys,
+                "{missing}"
+            );
+        }
+    }
+    // A column of the name that the number has is no key.
+    let schema = schema("category", &[]);
+    let none = HierarchySet::new();
+    for (format, text) in [
+        (RecordFormat::Csv, "(row),age\n7,31\n"),
+        (RecordFormat::Ndjson, "{\"(row)\": 7, \"age\": 31}\n"),
+    ] {
+        assert!(build(&schema, &none, format, Cursor::new(text)).is_err());
+    }
 }

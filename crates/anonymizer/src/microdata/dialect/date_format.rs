@@ -159,6 +159,12 @@ impl DateFormat {
         }
     }
 
+    /// Whether a time stands behind the day.
+    pub(super) fn has_time(&self) -> bool {
+        let parts = self.parts().unwrap_or_default();
+        parts.iter().any(|part| matches!(part, Part::Time(..)))
+    }
+
     /// The form for reading, made once for many cells; `from` is the first year
     /// that two digits mean. `None`: it is no form.
     pub fn pattern(&self, from: Option<u16>) -> Option<DatePattern> {

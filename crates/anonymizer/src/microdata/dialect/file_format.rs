@@ -263,6 +263,11 @@ impl CellFormat {
         }
     }
 
+    /// Whether a time behind the day is left out.
+    pub(in crate::microdata) fn leaves_out_time(&self, file: &FileFormat) -> bool {
+        self.days(file).0.iter().any(DateFormat::has_time)
+    }
+
     /// The forms of days, the file's where the attribute says nothing.
     pub(super) fn days<'f>(&'f self, file: &'f FileFormat) -> (&'f [DateFormat], Option<u16>) {
         let dates = if self.dates.is_empty() {

@@ -141,7 +141,9 @@ pub(super) fn decode<F: Read + Seek + Send + 'static>(
         Type::INT64 => column.copy::<Int64Type>(cells, |&value, text| {
             form.write_whole(value, text);
         }),
-        Type::INT96 => column.copy::<Int96Type>(cells, Form::write_old_moment),
+        Type::INT96 => column.copy::<Int96Type>(cells, |value, text| {
+            form.write_old_moment(value, text);
+        }),
         Type::FLOAT => column.copy::<FloatType>(cells, |&value, text| {
             Form::write_float(value, text);
         }),

@@ -13,6 +13,7 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::scanned::ColumnKind;
 use crate::microdata::attribute::{Attribute, AttributeType, Role};
 use crate::microdata::value_text::{date_text, decimal_text};
 
@@ -41,8 +42,12 @@ pub(super) enum Form {
     Day,
     /// Times since 1970-01-01, so many a day; a day if they fall on midnight.
     Moment(i64),
+    /// The same, where the day alone is read.
+    DayOfMoment(i64),
     /// Times of 96 bits, as old writers put them.
     OldMoment,
+    /// The same, where the day alone is read.
+    DayOfOldMoment,
     /// 16 bytes of a UUID.
     Uuid,
 }
@@ -94,6 +99,29 @@ impl Form {
         }
     }
 
+    /// The same form, with times standing for their days.
+    pub fn of_days(self) -> Self {
+        match self {
+            Self::Moment(units) => Self::DayOfMoment(units),
+            Self::OldMoment => Self::DayOfOldMoment,
+            form => form,
+        }
+    }
+
+    /// What cells of this form are.
+    pub fn kind(self) -> ColumnKind {
+        match self {
+            Self::Text | Self::Uuid => ColumnKind::Text,
+            Self::Signed | Self::Unsigned | Self::Scaled(0) => ColumnKind::Whole,
+            Self::Scaled(_) => ColumnKind::Decimal,
+            Self::Real => ColumnKind::Real,
+            Self::Day => ColumnKind::Day,
+            Self::Moment(_) | Self::DayOfMoment(_) | Self::OldMoment | Self::DayOfOldMoment => {
+                ColumnKind::Moment
+            }
+        }
+    }
+
     /// Whether values of this form can be cells of the attribute.
     pub fn fits(self, attribute: &Attribute) -> bool {
         let kind = match attribute.role {
@@ -106,7 +134,14 @@ impl Form {
             (Self::Real | Self::Scaled(_), kind) => {
                 matches!(kind, AttributeType::Integer | AttributeType::Decimal)
             }
-            (Self::Day | Self::Moment(_) | Self::OldMoment, kind) => kind == AttributeType::Date,
+            (
+                Self::Day
+                | Self::Moment(_)
+                | Self::DayOfMoment(_)
+                | Self::OldMoment
+                | Self::DayOfOldMoment,
+                kind,
+            ) => kind == AttributeType::Date,
             (Self::Uuid, kind) => kind == AttributeType::Categorical,
         }
     }
@@ -121,6 +156,9 @@ impl Form {
                 Ok(days) => write!(text, "{}", date_text(days)),
                 Err(_) => write!(text, "day {value}"),
             },
+            Self::DayOfMoment(units) => {
+                return Self::Day.write_whole(value.div_euclid(units), text);
+            }
             Self::Moment(units) => match (value.rem_euclid(units), value.div_euclid(units)) {
                 (0, days) => return Self::Day.write_whole(days, text),
                 // A time of day: text that is no day.
@@ -131,9 +169,11 @@ impl Form {
     }
 
     /// Writes a time of 96 bits: nanoseconds of a Julian day.
-    pub fn write_old_moment(value: &Int96, text: &mut Vec<u8>) {
+    pub fn write_old_moment(self, value: &Int96, text: &mut Vec<u8>) {
         match value.data() {
-            [0, 0, day] => Self::Day.write_whole(i64::from(*day) - JULIAN_EPOCH, text),
+            [low, high, day] if (*low, *high) == (0, 0) || self == Self::DayOfOldMoment => {
+                Self::Day.write_whole(i64::from(*day) - JULIAN_EPOCH, text)
+            }
             _ => text.extend_from_slice(b"time"),
         }
     }

@@ -8,7 +8,8 @@
 //!    library allocates anything by them: sizes, counts, flat columns, and
 //!    that every field has its type (`structures`).
 //! 2. Columns are placed by their names, and their types held against the
-//!    attributes (`form`).
+//!    attributes (`form`). Where an attribute's days are written with a time,
+//!    which is left out, so is that of a timestamp.
 //! 3. For each row group and column, `pages` walks the page headers: what a
 //!    page claims to become is bounded before it is unpacked.
 //! 4. `cells` decodes one column at a time, kept from unwinding, and writes
@@ -24,6 +25,7 @@ mod cells;
 mod footer;
 mod form;
 mod pages;
+mod scanned;
 mod source;
 mod structures;
 mod thrift;
@@ -41,6 +43,8 @@ use super::row::{Fault, ReadSummary};
 use super::schema::ExtraColumns;
 use super::spill::Spill;
 use super::subjects::SubjectKeys;
+pub use scanned::{ColumnKind, ParquetScan, ScannedColumn};
+
 use footer::{COLUMN_CHUNKS_MAX, Footer, Outline};
 use form::Form;
 use source::Source;
@@ -70,9 +74,12 @@ pub fn read_parquet_records<F: Read + Seek + Send + 'static>(
     let mut intake = Intake::new(target, subjects)?;
     let source = Source::new(file)?;
     if let Some((footer, columns)) = open(&source, target, &mut intake)? {
-        let order: Vec<usize> = (0..columns.len()).collect();
+        let width = columns.len();
+        let mut order: Vec<usize> = (0..width).collect();
+        // An attribute without a column stands behind all others.
+        order.resize(target.schema.attributes().len(), 0);
         let mut rows = ParquetRows::new(source, footer, columns, (target.limits, room));
-        let order = (order.as_slice(), order.len());
+        let order = (order.as_slice(), width);
         take_rows(&mut rows, order, (target, sink), &mut intake)?;
     }
     intake.finish(sink)
@@ -121,8 +128,17 @@ fn open<F: Read + Seek + Send>(
     let mut columns = Vec::new();
     let mut unfit = Vec::new();
     for (at, (attribute, &place)) in schema.attributes().iter().zip(&places).enumerate() {
+        if schema.has_no_column(AttributeIndex::from_usize(at)) {
+            continue;
+        }
         match Form::of(&footer.column(place)) {
-            Some(form) if form.fits(attribute) => columns.push(PlacedColumn { place, form }),
+            Some(form) if form.fits(attribute) => {
+                let form = match attribute.format.leaves_out_time(schema.format()) {
+                    true => form.of_days(),
+                    false => form,
+                };
+                columns.push(PlacedColumn { place, form });
+            }
             _ => unfit.push(at),
         }
     }

@@ -118,6 +118,12 @@ pub fn read_parts(
     sink: &mut Sink<'_>,
 ) -> Result<(ReadSummary, PartsSummary), TableError> {
     let schema = target.schema;
+    if schema.has_row_keys() {
+        return Err(TableError::Parts(
+            "tables are joined by a subject key: a number of a row names nobody in another table"
+                .into(),
+        ));
+    }
     let plan = match mapping {
         Some(mapping) => mapping.plan(schema)?,
         None => Plan::of_headers(),
