@@ -202,7 +202,7 @@ fn an_export_as_ndjson_is_released_by_two_commands_as_well() {
     let lines = (0..300).map(|at| {
         let codes = ["I21.4", "J18.9", "K80.1", "N390", "E11.7", "S72.0"];
         let row = json!({"Patientennr": format!("{:06}", at * 7 + 3), "Alter": at % 71 + 18,
-            "PLZ": ["01067", "01069", "04103"][at / 2 % 3], "Hauptdiagnose": codes[at % 6],
+            "PLZ": (["01067", "01069", "04103"][at / 2 % 3]), "Hauptdiagnose": (codes[at % 6]),
             "Aufnahmedatum": format!("2026-{:02}-{:02}", at % 12 + 1, at % 28 + 1),
             "verstorben": at % 9 == 0});
         format!("{row}\n")

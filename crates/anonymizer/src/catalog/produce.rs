@@ -19,8 +19,7 @@ use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
     AcceptedExact, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
-    PublishedTable, Release, Transformed, WireError, WireFault, guarantees, rounded_to_tens,
-    statement,
+    PublishedTable, Release, Transformed, WireFault, guarantees, rounded_to_tens, statement,
 };
 use crate::utility::{self, Fit};
 use crate::verify::{self, Verdict, verify};
@@ -198,7 +197,9 @@ fn produce_all(
     if !assignment.verify && !assignment.report {
         return Ok(produced);
     }
-    let published = match read_back(&produced.tables) {
+    let tables = produced.tables.par_iter();
+    let published: Result<Vec<PublishedTable>, _> = tables.map(EncodedTable::read_back).collect();
+    let published = match published {
         Ok(published) => published,
         // Only the room gives text that cannot be read at all.
         Err(error) if error.fault == WireFault::Unreadable => {
@@ -384,10 +385,6 @@ pub fn report(
         report.insert("query_error", description, &error);
     }
     serde_json::to_value(report).unwrap_or(Value::Null)
-}
-
-fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> {
-    tables.par_iter().map(EncodedTable::read_back).collect()
 }
 
 /// Writes the tables down and describes them; the engine's own are dropped.

@@ -18,6 +18,7 @@ use super::dialect::CellFormat;
 use super::index::AttributeIndex;
 use super::schema::Schema;
 use super::spelling::seen;
+use super::transform::Transform;
 
 /// What names a subject, as a schema writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +74,7 @@ pub(super) fn row_key() -> Attribute {
         missing_values: Vec::new(),
         meant: Vec::new(),
         format: CellFormat::default(),
+        transform: Transform::default(),
     }
 }
 
