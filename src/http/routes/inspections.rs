@@ -12,6 +12,7 @@ use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 
 use super::query::InspectionQuery;
 use super::records::upload_share;
+use super::tables::Binary;
 use crate::http::answer::Answer;
 use crate::http::auth::Principal;
 use crate::http::coding;
