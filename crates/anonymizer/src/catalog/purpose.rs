@@ -125,20 +125,9 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
             most + 1
         ));
     }
-    for (count, most) in &bounds {
-        // Of many records a person sets of values count, and no single ones.
-        if *most < purpose.l && tried.is_none() {
-            reasons.push(format!(
-                "{}: at most l = {most} is possible, since {} of {} records have one value{}",
-                count.attribute,
-                count.most_frequent,
-                inspection.records,
-                match count.missing {
-                    0 => String::new(),
-                    missing => format!(" and {missing} have none"),
-                }
-            ));
-        }
+    // Of many records a person sets of values count, and no single ones.
+    if tried.is_none() {
+        reasons.extend(frequent(purpose, &bounds, inspection.records));
     }
     let hides_nothing = match tried {
         Some(most) => most < 2,
@@ -164,6 +153,23 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
         parameters,
         reasons,
     })
+}
+
+/// Which values are too frequent for the purpose's l, a sentence each.
+fn frequent(purpose: &Purpose, bounds: &[(&SensitiveCount, u32)], records: u64) -> Vec<String> {
+    let too_frequent = bounds.iter().filter(|(_, most)| *most < purpose.l);
+    let told = too_frequent.map(|(count, most)| {
+        format!(
+            "{}: at most l = {most} is possible, since {} of {records} records have one value{}",
+            count.attribute,
+            count.most_frequent,
+            match count.missing {
+                0 => String::new(),
+                missing => format!(" and {missing} have none"),
+            }
+        )
+    });
+    told.collect()
 }
 
 /// How many records a person has, and of many the largest l that was tried.

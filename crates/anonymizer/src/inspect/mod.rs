@@ -76,15 +76,17 @@ pub fn inspect(
         ));
     }
     let is_json = is_json(&mut input).map_err(broken)?;
-    let found = match is_json {
-        true => objects::find(&mut input, limits)?,
-        false => dialect::find(&mut input, limits)?,
+    let found = if is_json {
+        objects::find(&mut input, limits)?
+    } else {
+        dialect::find(&mut input, limits)?
     };
     input.rewind().map_err(broken)?;
     let columns = columns::read(
-        |each| match is_json {
-            true => objects::scan(input, (&found.header, limits), each),
-            false => {
+        |each| {
+            if is_json {
+                objects::scan(input, (&found.header, limits), each)
+            } else {
                 let dialect = (&found.format, limits.read.record_bytes_max);
                 dialect::scan(input, dialect, each)
             }

@@ -295,13 +295,12 @@ impl From<Schema> for SchemaDocument {
     fn from(schema: Schema) -> Self {
         let key_name = schema.attribute(schema.subject_key).name.clone();
         let mut attributes = schema.attributes;
-        let subject_key = match schema.has_row_keys {
-            true => {
-                // No column has it: it stands behind all others.
-                attributes.pop();
-                KeyName::of_rows()
-            }
-            false => KeyName::Attribute(key_name),
+        let subject_key = if schema.has_row_keys {
+            // No column has it: it stands behind all others.
+            attributes.pop();
+            KeyName::of_rows()
+        } else {
+            KeyName::Attribute(key_name)
         };
         for (place, attribute) in schema.ignored {
             attributes.insert(place, attribute);

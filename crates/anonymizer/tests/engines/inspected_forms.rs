@@ -168,12 +168,13 @@ fn parquet(has_times: bool) -> Vec<u8> {
     let texts = |of: fn(&Record) -> &str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(all.iter().map(of)))
     };
-    let days: ArrayRef = match has_times {
-        false => Arc::new(Date32Array::from_iter_values(all.iter().map(|one| one.4))),
-        true => Arc::new(TimestampMillisecondArray::from_iter_values(
+    let days: ArrayRef = if has_times {
+        Arc::new(TimestampMillisecondArray::from_iter_values(
             all.iter()
                 .map(|one| i64::from(one.4) * DAY_MS + one.6 * 1_000 % DAY_MS),
-        )),
+        ))
+    } else {
+        Arc::new(Date32Array::from_iter_values(all.iter().map(|one| one.4)))
     };
     let cents = Decimal128Array::from_iter_values(all.iter().map(|one| i128::from(one.6)));
     let cents = cents.with_precision_and_scale(12, 2).expect("a scale");

@@ -142,10 +142,14 @@ fn member(json: &mut JsonText<'_>, json_depth_max: usize) -> Result<Span, Refusa
             json.string()?;
             JsonKind::Text
         }
-        Some(b'-' | b'0'..=b'9') => match json.number()? {
-            true => JsonKind::Whole,
-            false => JsonKind::Fraction,
-        },
+        Some(b'-' | b'0'..=b'9') => {
+            let is_whole = json.number()?;
+            if is_whole {
+                JsonKind::Whole
+            } else {
+                JsonKind::Fraction
+            }
+        }
         first => {
             json.rest = rest;
             json.pass_value(json_depth_max)?;

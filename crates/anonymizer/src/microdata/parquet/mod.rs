@@ -133,9 +133,10 @@ fn open<F: Read + Seek + Send>(
         }
         match Form::of(&footer.column(place)) {
             Some(form) if form.fits(attribute) => {
-                let form = match attribute.format.leaves_out_time(schema.format()) {
-                    true => form.of_days(),
-                    false => form,
+                let form = if attribute.format.leaves_out_time(schema.format()) {
+                    form.of_days()
+                } else {
+                    form
                 };
                 columns.push(PlacedColumn { place, form });
             }
