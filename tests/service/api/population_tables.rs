@@ -130,6 +130,12 @@ async fn a_table_that_is_wrong_keeps_the_one_before(server: Server) {
         ]
     );
     assert!(!refused.text().contains("canary"), "a value is told");
+    for nobody in ["ward,count\n", "ward,count\nred,0\n"] {
+        let refused = put(&steward, &id, nobody).await;
+        let problem = refused.expect_problem(422, "invalid-data");
+        let detail = problem["detail"].as_str().expect("a text");
+        assert!(detail.contains("counts nobody"), "{detail}");
+    }
     for nothing in ["", "patient,cost\np1,7\n", "count\n5\n"] {
         let refused = put(&steward, &id, nothing).await;
         let problem = refused.expect_problem(422, "invalid-data");

@@ -60,7 +60,7 @@ struct Header {
 ///
 /// # Errors
 /// All that is wrong with lines; a header without attributes of the source; too
-/// many combinations or values.
+/// many combinations or values; nobody at all.
 pub(super) fn gather(
     input: impl Read,
     (format, record_bytes_max): (&FileFormat, usize),
@@ -119,6 +119,12 @@ pub(super) fn gather(
         return Err(TableError::File(
             "names no quasi-identifier of the schema: the header of a population table has their \
              names, and `count` where a line stands for several people",
+        ));
+    }
+    if gathered.people == 0 {
+        return Err(TableError::File(
+            "counts nobody: a population table has a line behind its header that stands for one \
+             person or more",
         ));
     }
     Ok(gathered)

@@ -158,6 +158,19 @@ fn values_beyond_the_limit_are_refused_and_those_of_nobody_take_no_room() {
 }
 
 #[test]
+fn a_table_of_nobody_is_refused() {
+    for text in ["age;sex\n", "age;count\n1;0\n2;0\n", "age;count\n"] {
+        let error = read(text).expect_err(text);
+        assert!(error.to_string().contains("counts nobody"), "{error}");
+    }
+    // What is wrong with lines is told first.
+    assert_eq!(
+        errors("age;count\nx;0\n"),
+        [(2, Some("age".to_owned()), "not_an_integer")]
+    );
+}
+
+#[test]
 fn a_table_is_stale_where_the_schema_lost_an_attribute_or_its_type() {
     let table = read("age;sex\n1;f\n").expect("a table");
     assert_eq!(table.unfit(&schema()), Vec::<String>::new());
