@@ -204,7 +204,8 @@ impl Loaded {
     }
 }
 
-fn inconsistent(table: &'static str, column: &'static str, dataset: DatasetId) -> StoreError {
+/// What a column of the store holds that it never wrote.
+pub(super) fn inconsistent(table: &'static str, column: &'static str, dataset: DatasetId) -> StoreError {
     StoreError::Inconsistent {
         table,
         column,
