@@ -108,8 +108,9 @@ fn told(risk: &Risk) -> String {
             one.missing
         );
     }
-    if let Some(population) = &risk.population {
-        let [least, most] = population.presence;
+    if let Some(population) = &risk.population
+        && let (Some(mean), Some([least, most])) = (population.journalist_mean, population.presence)
+    {
         let _ = writeln!(
             text,
             "\nagainst a population table of {} people by {}:\n  k-map {}, journalist's risk at most {:.4}, on average {:.4}\n  \
@@ -119,7 +120,7 @@ fn told(risk: &Risk) -> String {
             population.attributes.join(", "),
             population.k_map,
             population.journalist,
-            population.journalist_mean,
+            mean,
             100.0 * least,
             100.0 * most,
             population.not_covered

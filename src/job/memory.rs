@@ -37,16 +37,21 @@ pub fn estimate_bytes(size: &JobSize) -> u64 {
     const PER_RECORD_BYTES: u64 = 256;
     const PER_PREFERENCE_BYTES: u64 = 192;
     const PER_TEXT_BYTE: u64 = 3;
-    const PER_COMBINATION_BYTES: u64 = 384;
     let cells = size.attributes.saturating_mul(PER_CELL_BYTES);
     let per_record = cells.saturating_add(PER_RECORD_BYTES);
     let text = size.text.cells_bytes.saturating_add(size.text.labels_bytes);
-    let combinations = size.population_combinations;
     PER_JOB_BYTES
         .saturating_add(size.records.saturating_mul(per_record))
         .saturating_add(size.preferences.saturating_mul(PER_PREFERENCE_BYTES))
         .saturating_add(text.saturating_mul(PER_TEXT_BYTE))
-        .saturating_add(combinations.saturating_mul(PER_COMBINATION_BYTES))
+        .saturating_add(population_table_bytes(size.population_combinations))
+}
+
+/// Bytes that a population table of so many combinations is estimated to need,
+/// unpacked and compared.
+pub fn population_table_bytes(combinations: u64) -> u64 {
+    const PER_COMBINATION_BYTES: u64 = 384;
+    combinations.saturating_mul(PER_COMBINATION_BYTES)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub use exploration::{
     ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures, not_measured,
 };
 pub use failure::JobFailure;
-pub use memory::{JobSize, estimate_bytes};
+pub use memory::{JobSize, estimate_bytes, population_table_bytes};
 pub use spec::{
     JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec, SeriesOptions,
 };

@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use vizard_anonymizer::privacy::Floors;
 
-use super::{Remains, Retention};
+use super::{Remains, Retention, VersionRow};
 use crate::ids::DatasetId;
+use crate::job::JobSize;
 
 /// A dataset to be created.
 #[derive(Debug, Clone)]
@@ -65,6 +66,17 @@ impl DatasetRow {
     /// Its entity tag, without quotes: its two versions.
     pub fn tag(&self) -> String {
         format!("{}-{}", self.version, self.preference_version)
+    }
+
+    /// What a job on a version of it is estimated from, with so many attributes.
+    pub fn job_size(&self, version: &VersionRow, attributes: u64) -> JobSize {
+        JobSize {
+            records: version.total_records,
+            attributes,
+            text: version.text,
+            preferences: self.subjects_with_preference,
+            population_combinations: self.population_combinations,
+        }
     }
 }
 

@@ -7,7 +7,10 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use vizard_anonymizer::microdata::PopulationTable;
+use vizard_anonymizer::microdata::population_table::PopulationAttribute;
 
+use super::StoreError;
 use crate::ids::DatasetId;
 
 /// A population table to be kept.
@@ -56,4 +59,78 @@ pub struct PopulationTableRow {
     pub created_by: String,
     /// When it was put.
     pub created_at: DateTime<Utc>,
+}
+
+impl PopulationTableRow {
+    /// Its attributes.
+    ///
+    /// # Errors
+    /// Attributes that the store never wrote.
+    pub fn attributes(&self) -> Result<Vec<PopulationAttribute>, StoreError> {
+        serde_json::from_value(self.attributes.clone()).map_err(|_| self.damage("attributes"))
+    }
+
+    /// The table of its packed content; takes a while, and memory for each
+    /// combination.
+    ///
+    /// # Errors
+    /// Content that is not what was put: that is damage.
+    pub fn unpack(&self, content: &[u8]) -> Result<PopulationTable, StoreError> {
+        let table = PopulationTable::unpack(content, self.attributes()?);
+        let table = table.ok().filter(|table| table.sha256() == self.sha256);
+        table.ok_or_else(|| self.damage("content"))
+    }
+
+    fn damage(&self, column: &'static str) -> StoreError {
+        StoreError::Inconsistent {
+            table: "population_table",
+            column,
+            row: self.dataset.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use vizard_anonymizer::microdata::ReadLimits;
+
+    use super::*;
+
+    #[test]
+    fn content_of_another_table_is_damage() {
+        let schema = json!({"name": "x", "subject_key": "id", "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"}]});
+        let schema = serde_json::from_value(schema).unwrap();
+        let read = |text: &str| {
+            PopulationTable::read(text.as_bytes(), &schema, &ReadLimits::default(), 9).unwrap()
+        };
+        let (own, other) = (read("age\n7\n"), read("age\n8\n"));
+        let row = PopulationTableRow {
+            dataset: DatasetId::generate(),
+            attributes: json!(own.attributes()),
+            people: 1,
+            combinations: 1,
+            sha256: own.sha256().to_owned(),
+            created_by: "a test".into(),
+            created_at: Utc::now(),
+        };
+        assert_eq!(row.unpack(&own.pack().unwrap()).unwrap(), own);
+        for (damaged, column) in [
+            (row.unpack(&other.pack().unwrap()), "column content"),
+            (row.unpack(b"no packed bytes"), "column content"),
+            (
+                PopulationTableRow {
+                    attributes: json!("x"),
+                    ..row.clone()
+                }
+                .unpack(&own.pack().unwrap()),
+                "column attributes",
+            ),
+        ] {
+            let error = damaged.unwrap_err().to_string();
+            assert!(error.contains(column), "{error}");
+        }
+    }
 }

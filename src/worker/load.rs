@@ -178,12 +178,7 @@ impl Loaded {
         let Some((row, content)) = self.population_table.take() else {
             return Ok(None);
         };
-        let damaged = || inconsistent("population_table", "content", row.dataset);
-        let attributes = serde_json::from_value(row.attributes).map_err(|_| damaged())?;
-        let table = PopulationTable::unpack(&content, attributes).map_err(|_| damaged())?;
-        let is_whole = table.sha256() == row.sha256;
-        let table = table.transformed(&self.schema);
-        is_whole.then_some(Some(table)).ok_or_else(damaged)
+        Ok(Some(row.unpack(&content)?.transformed(&self.schema)))
     }
 
     /// The preferences as documents; a stored one that cannot be read is an
@@ -204,7 +199,12 @@ impl Loaded {
     }
 }
 
-fn inconsistent(table: &'static str, column: &'static str, dataset: DatasetId) -> StoreError {
+/// What a column of the store holds that it never wrote.
+pub(super) fn inconsistent(
+    table: &'static str,
+    column: &'static str,
+    dataset: DatasetId,
+) -> StoreError {
     StoreError::Inconsistent {
         table,
         column,

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use vizard_anonymizer::catalog::exploration::Measures;
 use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
 use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::microdata::Table;
+use vizard_anonymizer::microdata::{Schema, Table};
 use vizard_anonymizer::privacy::History;
 use vizard_anonymizer::release::{
     InputDescription, SeriesMode, check_transforms, history, kept_groups,
@@ -28,7 +28,7 @@ use super::steps::Steps;
 use crate::failpoint;
 use crate::ids::ExplorationId;
 use crate::job::composition::compare;
-use crate::job::{JobFailure, JobSpec};
+use crate::job::{JobFailure, JobSpec, estimate_bytes};
 use crate::store::{
     AcquiredJob, Composed, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
 };
@@ -166,9 +166,11 @@ async fn produce_release(
             return Ended::Failed(JobFailure::Internal);
         }
     };
-    // Without an estimate a job runs alone.
     let memory_bytes_max = shared.memory.bytes_max();
-    let needed = job.memory_bytes.unwrap_or(memory_bytes_max);
+    let needed = match needed_bytes(shared, job).await {
+        Ok(needed) => needed,
+        Err(error) => return not_loaded(job, error.into()),
+    };
     // Stopping ends the wait as well: the heartbeat goes on meanwhile.
     *admitted = tokio::select! {
         admitted = shared.memory.admit(needed) => admitted,
@@ -208,6 +210,24 @@ async fn produce_release(
             Ended::Failed(JobFailure::Internal)
         }
     }
+}
+
+/// The bytes of memory that a job is estimated to need: as it was when it was
+/// queued, or as its dataset is now, whichever is more. Its population table may
+/// have been put since.
+async fn needed_bytes(shared: &Shared, job: &JobRow) -> Result<u64, StoreError> {
+    // Without an estimate a job runs alone.
+    let Some(queued) = job.memory_bytes else {
+        return Ok(shared.memory.bytes_max());
+    };
+    let dataset = shared.store.dataset_get(job.dataset).await?;
+    let version = shared.store.version_get(job.dataset, job.dataset_version);
+    let version = version.await?;
+    let schema: Schema = serde_json::from_value(version.schema.clone())
+        .map_err(|_| load::inconsistent("dataset_versions", "schema", job.dataset))?;
+    let attributes = schema.transformed().attributes().len() as u64;
+    let now = estimate_bytes(&dataset.job_size(&version, attributes));
+    Ok(queued.max(now))
 }
 
 /// A release that would publish itself stays a draft where others about the

@@ -28,7 +28,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::JobId;
 use crate::job::floors::{InForce, Ordered, sentences};
-use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, SeriesOptions, estimate_bytes};
+use crate::job::{JobFailure, JobSpec, PublishMode, SeriesOptions, estimate_bytes};
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
 
@@ -389,13 +389,8 @@ pub(super) fn check_cost(
         let problem = Problem::past(limits.report_queries_max());
         return Err(problem.with_parameter("report.queries"));
     }
-    let needed_bytes = estimate_bytes(&JobSize {
-        records: version.total_records,
-        attributes: super::version_schema(version)?.attributes().len() as u64,
-        text: version.text,
-        preferences: dataset.subjects_with_preference,
-        population_combinations: dataset.population_combinations,
-    });
+    let attributes = super::version_schema(version)?.attributes().len() as u64;
+    let needed_bytes = estimate_bytes(&dataset.job_size(version, attributes));
     let memory_bytes_max = state.settings.memory_bytes_max;
     if needed_bytes > memory_bytes_max {
         let failure = JobFailure::TooLarge {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::Schema;
-use vizard_anonymizer::microdata::population_table::{PopulationAttribute, PopulationTable, unfit};
+use vizard_anonymizer::microdata::population_table::unfit;
 
 use super::records::upload_share;
 use crate::http::answer::Answer;
@@ -72,17 +72,9 @@ struct PopulationAttributeView {
     r#type: vizard_anonymizer::microdata::AttributeType,
 }
 
-/// The attributes of a table that is kept.
-fn attributes_of(row: &PopulationTableRow) -> Result<Vec<PopulationAttribute>, Problem> {
-    serde_json::from_value(row.attributes.clone()).map_err(|_| {
-        tracing::error!(dataset = %row.dataset, "a stored population table cannot be read");
-        Problem::internal()
-    })
-}
-
 impl PopulationTableView {
     fn of(row: PopulationTableRow, schema: &Schema) -> Result<Self, Problem> {
-        let attributes = attributes_of(&row)?;
+        let attributes = row.attributes()?;
         Ok(Self {
             dataset: row.dataset,
             unfit: unfit(&attributes, schema),
@@ -102,37 +94,15 @@ impl PopulationTableView {
     }
 }
 
-/// The population table of a dataset with its content, if it has one.
-pub(super) async fn stored_population_table(
-    state: &AppState,
-    dataset: DatasetId,
-) -> Result<Option<PopulationTable>, Problem> {
-    let Some((row, content)) = state.store.population_table_content(dataset).await? else {
-        return Ok(None);
-    };
-    let attributes = attributes_of(&row)?;
-    let reading = tokio::task::spawn_blocking(move || {
-        let table = PopulationTable::unpack(&content, attributes).ok()?;
-        (table.sha256() == row.sha256).then_some(table)
-    });
-    match reading.await {
-        Ok(Some(table)) => Ok(Some(table)),
-        // It was whole when it was put: this is damage.
-        _ => {
-            tracing::error!(%dataset, "a stored population table cannot be read");
-            Err(Problem::internal())
-        }
-    }
-}
-
 /// Put the population table of a dataset
 ///
 /// Those among whom its people could be, as CSV in the dialect of the schema: some
 /// of the quasi-identifiers and semi-sensitive attributes by name, and `count` where a line stands for
-/// several people; other columns are read past. The whole body is judged before
+/// several people, who are one at least; other columns are read past. The whole body is judged before
 /// anything is kept. It takes the place of the one before; the same people again
 /// change nothing. `GET /v1/datasets/{id}/risk` and the reports of later jobs then
-/// tell the journalist's risk. Its rows are never given back.
+/// tell the journalist's risk; the first reads past semi-sensitive attributes. Its
+/// rows are never given back.
 #[utoipa::path(
     put, path = "/v1/datasets/{id}/population-table", operation_id = "put_population_table", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."),

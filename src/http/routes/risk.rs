@@ -12,7 +12,6 @@ use vizard_anonymizer::inspect::risk::{Population, Risk, RiskColumns, risk};
 use vizard_anonymizer::microdata::Chunk;
 use vizard_anonymizer::privacy::Transformation;
 
-use super::population_table::stored_population_table;
 use super::records::upload_share;
 use super::subject_search::look_into;
 use crate::http::auth::Principal;
@@ -20,9 +19,11 @@ use crate::http::extract::UrlPath;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::DatasetId;
+use crate::job::population_table_bytes;
 use crate::store::{DatasetRow, VersionRow};
 
-/// Bytes of records as numbers that are held for one answer.
+/// Bytes of records as numbers and of the population table that are held for one
+/// answer.
 const BYTES_MAX: u64 = 1 << 30;
 /// Threads that look at sets of attributes.
 const THREADS: usize = 2;
@@ -53,32 +54,34 @@ struct RiskView {
     growing: Vec<SetRiskView>,
     /// How the values of sensitive attributes are spread.
     sensitive: Vec<SensitiveSpreadView>,
-    /// Against the dataset's population table; null where it has none, or one whose
-    /// attributes the schema has lost.
+    /// Against the dataset's population table; null where it has none, one whose
+    /// attributes the schema has lost or of which none is a quasi-identifier, or
+    /// fewer than five subjects.
     population: Option<PopulationRiskView>,
 }
 
-/// What somebody finds who knows the population table.
+/// What somebody finds who knows the population table. No figure is decided by
+/// fewer than five subjects.
 #[derive(ToSchema)]
 #[schema(as = PopulationRisk)]
 #[allow(dead_code, reason = "describes what `risk` says of records")]
 struct PopulationRiskView {
-    /// The attributes that were compared.
+    /// The quasi-identifiers that were compared.
     attributes: Vec<String>,
     /// People of the table.
     people: u64,
-    /// People of the smallest class that records of the dataset are in.
+    /// Among how many people the five subjects could be who are easiest to find: so
+    /// many at most.
     k_map: u64,
-    /// Largest probability of finding a subject in the population.
+    /// Probability of finding a subject in the population: 1 / `k_map`.
     journalist: f64,
-    /// The same as a mean over subjects.
-    journalist_mean: f64,
     /// Least and largest share of a class of the population that is in the dataset
-    /// (δ-presence).
+    /// (δ-presence), of classes of five subjects or more; null where there are none.
     #[schema(min_items = 2, max_items = 2)]
-    presence: Vec<f64>,
-    /// Subjects of classes that have fewer people in the table than in the dataset:
-    /// the table does not hold everybody.
+    presence: Option<Vec<f64>>,
+    /// Up to how many subjects, in tens, are of classes that have fewer people in
+    /// the table than in the dataset: the table does not hold everybody. Fewer than
+    /// five are told as 0, all but fewer than five as all.
     not_covered: u64,
 }
 
@@ -159,12 +162,24 @@ pub(super) async fn current_records(
     Ok(versions.into_iter().find(is_current))
 }
 
+/// Refuses a dataset that would take too much memory.
+fn check_bytes(bytes: u64) -> Result<(), Problem> {
+    if bytes <= BYTES_MAX {
+        return Ok(());
+    }
+    let detail = "the dataset, with its population table, is too large to be looked at as a whole \
+                  here: measure it with `vizard risk` on a machine of your own, or upload a sample \
+                  to a dataset of its own";
+    Err(Problem::new(ProblemKind::LimitExceeded, detail))
+}
+
 /// Say who stands out in a dataset
 ///
 /// For every set of up to three quasi-identifiers, and for sets that grow: how many subjects are alone, how small classes are, and the
 /// prosecutor's and marketer's risk; by attribute the minimal unique sets; how
 /// sensitive values are spread; and where the dataset has a population table, the
-/// journalist's risk against it. Of the records as they are, before any job.
+/// journalist's risk against it, which the audit log tells of. Of the records as
+/// they are, before any job.
 #[utoipa::path(
     get, path = "/v1/datasets/{id}/risk", operation_id = "get_dataset_risk", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset.")),
@@ -188,12 +203,11 @@ async fn get_dataset_risk(
     let bytes = current
         .total_records
         .saturating_mul(columns.record_bytes() as u64);
-    if bytes > BYTES_MAX {
-        let detail = "the dataset is too large to be looked at as a whole here: measure it with \
-                      `vizard risk` on a machine of your own, or upload a sample to a dataset of \
-                      its own";
-        return Err(Problem::new(ProblemKind::LimitExceeded, detail));
-    }
+    check_bytes(bytes)?;
+    let kept = state.store.population_table_compare(principal.act(), id);
+    let kept = kept.await?;
+    let combinations = kept.as_ref().map_or(0, |(row, _)| row.combinations);
+    check_bytes(bytes.saturating_add(population_table_bytes(combinations)))?;
     for position in 0..current.chunks {
         let place = (id, current.version, position);
         let transformation = Arc::clone(&transformation);
@@ -203,8 +217,6 @@ async fn get_dataset_risk(
         };
         columns = look_into(&state, place, &schema, add).await?;
     }
-    let table = stored_population_table(&state, id).await?;
-    let table = table.map(|table| table.transformed(transformation.schema()));
     let looking = tokio::task::spawn_blocking(move || {
         // A client that hangs up does not make room for another.
         let _share = share;
@@ -212,13 +224,20 @@ async fn get_dataset_risk(
             .num_threads(THREADS)
             .build()
             .ok()?;
+        let table = kept.map(|(row, content)| row.unpack(&content));
+        // It was whole when it was put: this is damage.
+        let table = match table.transpose() {
+            Ok(table) => table.map(|table| table.transformed(transformation.schema())),
+            Err(error) => return Some(Err(error)),
+        };
         let population = table.and_then(|table| Population::of(&table, &columns));
-        Some(pool.install(|| risk(&columns, population.as_ref())))
+        let population = population.map(Population::coarse);
+        Some(Ok(pool.install(|| risk(&columns, population.as_ref()))))
     });
     match looking.await {
         Ok(Some(risk)) => Ok(Json(Measured {
             version: current.version,
-            risk,
+            risk: risk?,
         })),
         _ => {
             tracing::error!(dataset = %id, "the risk of a dataset could not be measured");

@@ -55,6 +55,21 @@ async fn content(
     Ok(Some((population_table_row(&row)?, content)))
 }
 
+async fn compare(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<Done<Option<(PopulationTableRow, Vec<u8>)>>, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    hold(session, dataset, keep).await?;
+    let found = content(session, dataset).await?;
+    let Some((row, _)) = &found else {
+        return Ok(Done::unchanged(None));
+    };
+    let entry = Entry::dataset("compare_population_table", dataset);
+    let entry = entry.telling(json!({"sha256": row.sha256}));
+    Ok(Done::one(found, entry))
+}
+
 async fn put(
     session: &mut Session,
     new: NewPopulationTable,
@@ -131,6 +146,17 @@ impl Store {
         dataset: DatasetId,
     ) -> Result<Option<(PopulationTableRow, Vec<u8>)>, StoreError> {
         self.read(move |session| Box::pin(content(session, dataset)))
+            .await
+    }
+
+    /// The same for somebody who compares the records with it: a reading that the
+    /// audit log tells of, where there is a table.
+    pub async fn population_table_compare(
+        &self,
+        act: Act<Option<(PopulationTableRow, Vec<u8>)>>,
+        dataset: DatasetId,
+    ) -> Result<Option<(PopulationTableRow, Vec<u8>)>, StoreError> {
+        self.write(act, move |session| Box::pin(compare(session, dataset)))
             .await
     }
 

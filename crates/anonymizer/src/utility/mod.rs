@@ -100,8 +100,8 @@ fn insert_group_measures(
 /// How likely rows that look the same are matched to their people.
 fn insert_risks(report: &mut UtilityReport, evidence: &Evidence<'_>, groups: &ShownClasses<'_>) {
     let journalist = journalist::measure(evidence, groups);
-    let mut risk = reidentification::of_release(evidence, groups.sizes);
-    risk.journalist = journalist.as_ref().map(|risk| risk.max);
+    // Of it nothing goes into the measure that analysts read.
+    let risk = reidentification::of_release(evidence, groups.sizes);
     report.insert(
         "reidentification_risk",
         reidentification::DESCRIPTION,

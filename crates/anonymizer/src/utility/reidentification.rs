@@ -5,8 +5,9 @@
 //! adversary matches everyone at random within groups; the expected share of
 //! right matches is groups / records, which equals the prosecutor's mean.
 //! *Journalist*: the adversary knows a population table that the release is a
-//! sample of ([`super::journalist`] counts in it); without one the figure is
-//! absent, and the prosecutor's is an upper bound of it.
+//! sample of. Analysts read this measure, and nobody published that table: the
+//! figure is a measure of its own, for stewards ([`super::journalist`]), and the
+//! prosecutor's is an upper bound of it.
 
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use crate::release::Exposure;
 pub const DESCRIPTION: Description = Description {
     title: "Re-identification risk",
     audience: Audience::Analyst,
-    definition: "Prosecutor: 1 / group size of a record, its maximum, mean and median; a group shows the same quasi-identifiers and the same attributes that are published exactly, but sensitive ones. Marketer: groups / records. Journalist: needs a population table; prosecutor bounds it from above.",
+    definition: "Prosecutor: 1 / group size of a record, its maximum, mean and median; a group shows the same quasi-identifiers and the same attributes that are published exactly, but sensitive ones. Marketer: groups / records. Journalist: always null here, prosecutor bounds it from above; against a population table stewards see it as journalist_risk.",
     source: "El Emam & Dankar 2008, Protecting privacy using k-anonymity",
 };
 
@@ -38,8 +39,8 @@ pub struct ReidentificationRisk {
     pub by_quasi_identifiers: Option<ProsecutorRisk>,
     /// Expected share of right matches.
     pub marketer: f64,
-    /// Largest journalist's risk; absent where no population table is given, or
-    /// nothing can be compared with it.
+    /// Always absent: a population table is not published, and `journalist_risk`
+    /// tells it to stewards. The name stays for those who read it.
     pub journalist: Option<f64>,
     /// Records by risk, in bars of a twentieth.
     pub histogram: Histogram,

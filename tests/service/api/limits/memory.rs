@@ -65,6 +65,24 @@ async fn a_job_that_fits_no_worker_fails_and_says_so() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_population_table_that_is_put_later_counts_in_what_a_job_needs() {
+    let server = Server::sqlite().await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&id)).await;
+    // 384 bytes each: 8 MB more than when it was queued.
+    let people: String = (0..20_000).map(|age| format!("{age}\n")).collect();
+    let put = client.call("put_population_table").at("id", &id);
+    let put = put.body("text/csv", format!("age\n{people}"));
+    put.send().await.expect(200);
+    let memory_bytes_max = needed_bytes().await + (2 << 20);
+    server.work_with(|settings| settings.memory_bytes_max = memory_bytes_max);
+    let view = story::ended(&client, &job).await;
+    assert_eq!(view["state"], "failed", "{view}");
+    assert_eq!(view["problem"]["type"], "urn:vizard:problem:limit-exceeded");
+}
+
 /// How many jobs work at this moment, for they are at some step; and whether all are over.
 async fn working(client: &Client) -> (usize, bool) {
     let (mut working, mut is_over) = (0, true);

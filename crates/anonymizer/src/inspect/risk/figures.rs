@@ -84,17 +84,22 @@ pub struct PopulationRisk {
     pub attributes: Vec<String>,
     /// People of the table.
     pub people: u64,
-    /// People of the smallest class that records of the dataset are in (k-map).
+    /// People of the smallest class that records of the dataset are in (k-map);
+    /// coarse: of the smallest that is the smallest of five subjects.
     pub k_map: u64,
     /// Largest probability of finding a subject in the population.
     pub journalist: f64,
-    /// The same as a mean over subjects.
-    pub journalist_mean: f64,
+    /// The same as a mean over subjects, each where they are easiest to find;
+    /// absent where it is coarse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journalist_mean: Option<f64>,
     /// Least and largest share of a class of the population that is in the
-    /// dataset (δ-presence).
-    pub presence: [f64; 2],
+    /// dataset (δ-presence); coarse: of the classes of five subjects or more,
+    /// absent where there are none.
+    pub presence: Option<[f64; 2]>,
     /// Subjects whose class is not in the population, or smaller there than here:
     /// the population does not hold everybody. They count as if everybody alike
-    /// were in the dataset.
+    /// were in the dataset. Coarse: up to how many in tens; fewer than five on
+    /// either side are counted with the others.
     pub not_covered: u64,
 }

@@ -29,6 +29,6 @@ pub use population::Population;
 pub fn risk(columns: &RiskColumns, population: Option<&Population>) -> Risk {
     let mut risk = sets::risk_of(columns);
     risk.sensitive = columns.spreads();
-    risk.population = population.map(|population| population.risk(columns));
+    risk.population = population.and_then(|population| population.risk(columns));
     risk
 }

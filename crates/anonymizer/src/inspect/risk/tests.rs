@@ -175,14 +175,14 @@ fn a_population_says_among_how_many_a_person_could_be() {
     assert_eq!((found.people, found.k_map, found.not_covered), (55, 1, 3));
     assert_eq!(found.journalist, 1.0);
     // (2 of 2) + (1 of 4) + (1 of 1), in four records.
-    assert_eq!(found.journalist_mean, 0.5625);
-    assert_eq!(found.presence, [0.25, 1.0]);
+    assert_eq!(found.journalist_mean, Some(0.5625));
+    assert_eq!(found.presence, Some([0.25, 1.0]));
 
     let whole = read("a,count\n1,10\n2,20\n3,5\n");
     let found = risk(&columns, Some(&whole)).population.unwrap();
     assert_eq!((found.k_map, found.not_covered), (5, 0));
     assert_eq!(found.journalist, 0.2);
-    assert_eq!(found.journalist_mean, 0.1125);
+    assert_eq!(found.journalist_mean, Some(0.1125));
 
     // Records of one person are one person.
     let many: Rows = (0..60)
@@ -194,8 +194,102 @@ fn a_population_says_among_how_many_a_person_could_be() {
     let found = risk(&many, Some(&population)).population.unwrap();
     assert_eq!(
         (found.k_map, found.journalist, found.journalist_mean),
-        (1, 1.0, 1.0)
+        (1, 1.0, Some(1.0))
     );
+}
+
+/// Thirty people of each of two kinds, and those of a third kind.
+fn crowd(others: u8) -> RiskColumns {
+    let kinds = (0..60 + others).map(|at| (at, [i64::from(at / 30) + 1, 1, 0, 0]));
+    columns("one", &kinds.collect(), 100)
+}
+
+fn coarse(text: &str, columns: &RiskColumns) -> Option<PopulationRisk> {
+    let table = PopulationTable::read(
+        text.as_bytes(),
+        columns.schema(),
+        &ReadLimits::default(),
+        1_000,
+    );
+    let population = Population::of(&table.unwrap(), columns).unwrap().coarse();
+    risk(columns, Some(&population)).population
+}
+
+#[test]
+fn no_coarse_figure_tells_whether_one_person_is_in_the_dataset() {
+    // Nobody, one and four of the third kind, beside all tables that single them
+    // out: as the only ones who are there, and as the only ones who are not.
+    for table in [
+        "a,count\n3,1000000000\n",
+        "a,count\n1,1000000000\n2,1000000000\n",
+        "a,count\n1,1000000000\n2,1000000000\n3,1\n",
+    ] {
+        let told = [0, 1, 4].map(|others| {
+            let found = coarse(table, &crowd(others)).unwrap();
+            let share = found.not_covered / (60 + u64::from(others));
+            let rest = (found.k_map, found.journalist, found.journalist_mean);
+            (share, rest, found.presence)
+        });
+        assert!(told.iter().all(|one| *one == told[0]), "{table}: {told:?}");
+    }
+    // Five are told.
+    let five = coarse("a,count\n1,100\n2,1000\n", &crowd(5)).unwrap();
+    assert_eq!((five.k_map, five.not_covered), (5, 10));
+    assert_eq!(five.presence, Some([0.03, 1.0]));
+    let six = coarse("a,count\n2,100\n3,100\n", &crowd(6)).unwrap();
+    assert_eq!((six.k_map, six.not_covered), (30, 30));
+    assert_eq!(six.presence, Some([0.06, 1.0]));
+    // Of fewer than five subjects there is nothing to say.
+    let few: Rows = (0..4).map(|at| (at, [1, 1, 0, 0])).collect();
+    assert_eq!(coarse("a\n1\n", &columns("one", &few, 9)), None);
+    // Nine are of one kind; five records of kinds of their own are one person.
+    let mut many: Rows = (1..10).map(|at| (at, [1, 1, 0, 0])).collect();
+    many.extend((2..7).map(|kind| (0, [kind, 1, 0, 0])));
+    let found = coarse("a,count\n1,100\n", &columns("many", &many, 9)).unwrap();
+    assert_eq!((found.k_map, found.not_covered), (100, 0));
+}
+
+#[test]
+fn a_population_is_compared_by_quasi_identifiers_alone() {
+    let schema = json!(*schema("one")).to_string();
+    let second = r#""name":"b","role":"quasi_identifier""#;
+    assert!(schema.contains(second), "{schema}");
+    let schema = schema.replace(
+        second,
+        &second.replace("quasi_identifier", "semi_sensitive"),
+    );
+    let schema: Schema = serde_json::from_str(&schema).unwrap();
+    let mut columns = RiskColumns::new(Arc::new(schema));
+    let numbers = |all: [i64; 6]| ChunkColumn::Integer(all.into_iter().collect());
+    columns.add(&Chunk {
+        records: 6,
+        columns: vec![
+            ChunkColumn::Text(["0", "1", "2", "3", "4", "5"].into_iter().collect()),
+            numbers([1; 6]),
+            numbers([1, 2, 3, 4, 5, 6]),
+            numbers([1; 6]),
+            numbers([1; 6]),
+            ChunkColumn::Category {
+                labels: ["flu"].into_iter().collect(),
+                codes: vec![0; 6],
+            },
+        ],
+    });
+    let told = |text: &str| {
+        let read = |text: &str| {
+            let limits = ReadLimits::default();
+            PopulationTable::read(text.as_bytes(), columns.schema(), &limits, 1_000).unwrap()
+        };
+        let population = Population::of(&read(text), &columns)?;
+        risk(&columns, Some(&population)).population
+    };
+    let with = told("a,b,count\n1,1,4\n1,9,5\n").unwrap();
+    assert_eq!(
+        (with.attributes.len(), with.k_map, with.not_covered),
+        (1, 9, 0)
+    );
+    assert_eq!(Some(with), told("a,count\n1,9\n"));
+    assert_eq!(told("b,count\n1,9\n"), None);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) struct Source<'s> {
     /// The attributes that the header may name.
     pub attributes: Vec<PopulationAttribute>,
     pub cell: ReadCell<'s>,
-    /// Combinations that are taken.
+    /// Combinations that are taken, and values of all attributes together.
     pub combinations_max: u64,
 }
 
@@ -37,6 +37,8 @@ pub(super) struct Gathered {
     numbers: Vec<u32>,
     counts: Vec<u64>,
     people: u64,
+    /// Distinct values of all attributes together.
+    distinct: u64,
 }
 
 /// Values, numbered in the order in which they came.
@@ -58,7 +60,7 @@ struct Header {
 ///
 /// # Errors
 /// All that is wrong with lines; a header without attributes of the source; too
-/// many combinations.
+/// many combinations or values; nobody at all.
 pub(super) fn gather(
     input: impl Read,
     (format, record_bytes_max): (&FileFormat, usize),
@@ -100,16 +102,16 @@ pub(super) fn gather(
                 }
                 let line = (line, &cells[..width]);
                 gathered.take(line, header, (source, &mut faults));
-                gathered.counts.len() as u64 <= source.combinations_max
+                gathered.past(source.combinations_max).is_none()
             }
         }
     };
     scan_rows(input, format, record_bytes_max, &mut each)?;
-    if gathered.counts.len() as u64 > source.combinations_max {
+    if let Some(unit) = gathered.past(source.combinations_max) {
         return Err(TableError::PastLimit {
             name: "population_combinations_max",
             value: source.combinations_max,
-            unit: "combinations",
+            unit,
         });
     }
     faults.into_result()?;
@@ -117,6 +119,12 @@ pub(super) fn gather(
         return Err(TableError::File(
             "names no quasi-identifier of the schema: the header of a population table has their \
              names, and `count` where a line stands for several people",
+        ));
+    }
+    if gathered.people == 0 {
+        return Err(TableError::File(
+            "counts nobody: a population table has a line behind its header that stands for one \
+             person or more",
         ));
     }
     Ok(gathered)
@@ -165,7 +173,17 @@ impl Gathered {
             .resize_with(self.attributes.len(), Numbered::default);
     }
 
-    /// Takes one line behind the header.
+    /// What there is more of than so many, if anything.
+    fn past(&self, most: u64) -> Option<&'static str> {
+        if self.counts.len() as u64 > most {
+            Some("combinations")
+        } else {
+            (self.distinct > most).then_some("distinct values")
+        }
+    }
+
+    /// Takes one line behind the header. Its values are numbered once it is known
+    /// to stand for somebody: others would fill the memory and leave nothing.
     fn take(
         &mut self,
         (line, cells): (u64, &[Vec<u8>]),
@@ -176,11 +194,11 @@ impl Gathered {
             faults.add(line, None, CellErrorCode::WrongCellCount);
             return;
         }
-        let mut key = Vec::with_capacity(header.attributes.len());
+        let mut values = Vec::with_capacity(header.attributes.len());
         let mut is_whole = true;
-        for (&(known, at), numbered) in header.attributes.iter().zip(&mut self.values) {
+        for &(known, at) in &header.attributes {
             match (source.cell)(known, &cells[at]) {
-                Ok(value) => key.push(numbered.number(value)),
+                Ok(value) => values.push(value),
                 Err(code) => {
                     let name = source.attributes[known].name.as_str();
                     faults.add(line, Some(name), code);
@@ -197,13 +215,19 @@ impl Gathered {
             Err(code) => faults.add(line, Some(COUNT), code),
             // Nobody is no combination.
             Ok(0) => {}
-            Ok(count) if is_whole => self.add(key, count),
+            Ok(count) if is_whole => self.add(values, count),
             Ok(_) => {}
         }
     }
 
-    fn add(&mut self, key: Vec<u32>, count: u64) {
+    fn add(&mut self, values: Vec<CellValue>, count: u64) {
         self.people += count;
+        let mut key = Vec::with_capacity(values.len());
+        for (value, numbered) in values.into_iter().zip(&mut self.values) {
+            let before = numbered.values.len();
+            key.push(numbered.number(value));
+            self.distinct += (numbered.values.len() - before) as u64;
+        }
         let next = self.counts.len() as u32;
         match self.places.get(key.as_slice()) {
             Some(&place) => self.counts[place as usize] += count,
@@ -258,16 +282,9 @@ impl Numbered {
         kind: AttributeType,
         numbers: impl Iterator<Item = &'n u32>,
     ) -> PopulationColumn {
-        // A line whose count is wrong or 0 leaves values that nobody has.
-        let numbers: Vec<u32> = numbers.copied().collect();
-        let mut occurs = vec![false; self.values.len()];
-        for &number in &numbers {
-            occurs[number as usize] = true;
-        }
         let mut known: Vec<(u32, CellValue)> = (0..).zip(self.values).collect();
-        known.retain(|(number, _)| occurs[*number as usize]);
         known.sort_by(|(_, one), (_, other)| compare(kind, one, other));
-        let mut code_of = vec![0; occurs.len()];
+        let mut code_of = vec![0; known.len()];
         for (code, (number, _)) in (0..).zip(&known) {
             code_of[*number as usize] = code;
         }
@@ -276,10 +293,7 @@ impl Numbered {
         PopulationColumn {
             values: values_of(kind, known),
             lacks,
-            codes: numbers
-                .into_iter()
-                .map(|number| code_of[number as usize])
-                .collect(),
+            codes: numbers.map(|&number| code_of[number as usize]).collect(),
         }
     }
 }

@@ -148,8 +148,8 @@ impl PopulationTable {
     ///
     /// # Errors
     /// All that is wrong, by line and attribute; more than `combinations_max`
-    /// combinations; a header that names nothing of the schema. No value is
-    /// repeated.
+    /// combinations, or distinct values of all attributes together; a header that
+    /// names nothing of the schema; nobody at all. No value is repeated.
     pub fn read(
         input: impl Read,
         schema: &Schema,

@@ -142,6 +142,35 @@ fn combinations_beyond_the_limit_are_refused() {
 }
 
 #[test]
+fn values_beyond_the_limit_are_refused_and_those_of_nobody_take_no_room() {
+    let read =
+        |text: &str| PopulationTable::read(text.as_bytes(), &schema(), &ReadLimits::default(), 4);
+    let nobody: String = (0..50).map(|age| format!("{age};m;0\n")).collect();
+    let table = read(&format!("age;sex;count\n{nobody}7;f;1\n8;f;2\n")).expect("a table");
+    assert_eq!((table.counts(), table.columns()[1].len()), (&[1, 2][..], 1));
+    // Four values of two combinations are no more than four, six of three are.
+    read("age;height\n1;1\n2;2\n1;1\n").expect("a table");
+    let error = read("age;height\n1;1\n2;2\n3;3\n").expect_err("values");
+    assert_eq!(
+        error.to_string(),
+        "more than population_combinations_max, 4 distinct values"
+    );
+}
+
+#[test]
+fn a_table_of_nobody_is_refused() {
+    for text in ["age;sex\n", "age;count\n1;0\n2;0\n", "age;count\n"] {
+        let error = read(text).expect_err(text);
+        assert!(error.to_string().contains("counts nobody"), "{error}");
+    }
+    // What is wrong with lines is told first.
+    assert_eq!(
+        errors("age;count\nx;0\n"),
+        [(2, Some("age".to_owned()), "not_an_integer")]
+    );
+}
+
+#[test]
 fn a_table_is_stale_where_the_schema_lost_an_attribute_or_its_type() {
     let table = read("age;sex\n1;f\n").expect("a table");
     assert_eq!(table.unfit(&schema()), Vec::<String>::new());

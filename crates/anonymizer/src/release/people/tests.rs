@@ -158,19 +158,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn nobody_fits_where_the_table_is_empty() {
-    let text = "age,count\n3,0\n";
-    let table = PopulationTable::read(text.as_bytes(), &schema(), &ReadLimits::default(), 9);
-    let cells = [Cell::Masked, Cell::Integer(3, 3)];
-    let shown = ShownAttribute {
-        name: "age",
-        cells: &cells,
-        of_class: vec![0, 1],
-        hierarchy: None,
-        forms: &[],
-    };
-    let found = fitting(&table.expect("a table"), 2, &[shown], CancelFlag::never());
-    assert_eq!(found, [0, 0]);
-}
