@@ -3,11 +3,11 @@
 //! What is told to them is in `messages`.
 
 use chrono::TimeDelta;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::entry::{Done, Entry};
 use super::messages::{Message, put};
-use super::{Store, page_bounds, page_of};
+use super::{Store, page_bounds, page_of, tie};
 use crate::ids::{DatasetId, WebhookId};
 use crate::store::seal::{draw_webhook_secret, keep_webhook_secrets, open_webhook_secret};
 use crate::store::session::{Row, Session, cells};
@@ -23,12 +23,6 @@ const TABLE: &str = "webhook";
 /// What a webhook that is not there is to everybody.
 fn none() -> StoreError {
     StoreError::not_found("webhook")
-}
-
-/// A tie as it is kept.
-fn tie(datasets: &[DatasetId]) -> String {
-    let ids: Vec<String> = datasets.iter().map(DatasetId::to_string).collect();
-    Value::from(ids).to_string()
 }
 
 fn last_of(row: &Row) -> Result<Option<LastAttempt>, StoreError> {
