@@ -20,6 +20,9 @@ use crate::ids::{DatasetId, MessageId, WebhookId};
 /// Most webhooks of a store.
 pub const WEBHOOKS_MAX: u64 = 100;
 
+/// Most messages that wait for one webhook: beyond that the oldest are given up.
+pub const MESSAGES_WAITING_MAX: u64 = 10_000;
+
 /// Attempts at a message before it is given up.
 pub const MESSAGE_ATTEMPTS_MAX: u32 = 8;
 

@@ -122,22 +122,30 @@ async fn delete(session: &mut Session, id: WebhookId) -> Result<Done<WebhookRow>
     Ok(Done::one(row, Entry::webhook("delete_webhook", id)))
 }
 
-/// Switches a webhook off, and gives up what it was to be told; or on.
-async fn switch(session: &mut Session, id: WebhookId, to_on: bool) -> Result<Done<()>, StoreError> {
-    if to_on {
-        let changed = session.run(sql::SWITCH_ON, cells![id.uuid()]).await?;
-        return Ok(match changed {
-            0 => Done::unchanged(()),
-            _ => Done::one((), Entry::webhook("switch_webhook_on", id)),
-        });
-    }
+/// Switches a webhook off, and gives up what it was to be told; or on. The
+/// answer is how many messages were given up.
+async fn switch(
+    session: &mut Session,
+    id: WebhookId,
+    to_on: bool,
+) -> Result<Done<u64>, StoreError> {
     let now = session.now().await?;
-    let cells = cells![id.uuid(), now];
-    if session.run(sql::SWITCH_OFF, cells.clone()).await? == 0 {
-        return Ok(Done::unchanged(()));
+    let (statement, cells, action) = if to_on {
+        (sql::SWITCH_ON, cells![id.uuid()], "switch_webhook_on")
+    } else {
+        let cells = cells![id.uuid(), now];
+        (sql::SWITCH_OFF, cells, "switch_webhook_off")
+    };
+    if session.run(statement, cells).await? == 0 {
+        return Ok(Done::unchanged(0));
     }
-    session.run(sql::GIVE_UP_ALL, cells).await?;
-    Ok(Done::one((), Entry::webhook("switch_webhook_off", id)))
+    let given_up = if to_on {
+        0
+    } else {
+        let cells = cells![id.uuid(), now];
+        session.run(sql::GIVE_UP_ALL, cells).await?
+    };
+    Ok(Done::one(given_up, Entry::webhook(action, id)))
 }
 
 async fn receiver(session: &mut Session, id: WebhookId) -> Result<Receiver, StoreError> {
@@ -224,13 +232,14 @@ impl Store {
             .await
     }
 
-    /// Switches a webhook on or off, if it is not so already.
+    /// Switches a webhook on or off, if it is not so already; answers how many
+    /// messages were given up with that.
     pub async fn webhook_switch(
         &self,
-        act: Act<()>,
+        act: Act<u64>,
         id: WebhookId,
         to_on: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         self.write(act, move |session| Box::pin(switch(session, id, to_on)))
             .await
     }

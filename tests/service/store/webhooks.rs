@@ -50,6 +50,7 @@ impl Stage {
             Database::Postgres { .. } => {
                 for (table, column) in [
                     ("webhook_message", "due_at"),
+                    ("webhook_message", "lease_expires_at"),
                     ("webhook_message", "created_at"),
                     ("webhook_message", "ended_at"),
                     ("webhook", "secret_before_until"),
