@@ -93,6 +93,6 @@ pub use versions::{
 };
 pub use webhooks::{
     DrawnWebhook, LastAttempt, MESSAGE_ATTEMPTS_MAX, MESSAGES_WAITING_MAX, NewWebhook, Outcome,
-    PING, Receiver, TakenMessage, WEBHOOKS_MAX, WebhookEvent, WebhookRow,
+    PING, Receiver, TakenMessage, WEBHOOKS_MAX, WEBHOOKS_OF_DATASET_MAX, WebhookEvent, WebhookRow,
     WebhookSecret,
 };

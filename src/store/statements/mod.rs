@@ -115,6 +115,8 @@ pub(super) struct Dialect {
     pub(super) webhook_not_under: &'static str,
     /// `$1` now, `$2` time of leases, `$3` most attempts: a webhook to send to, held.
     pub(super) webhook_ready: &'static str,
+    /// Lets one process at a time make a webhook.
+    pub(super) webhook_create_lock: &'static str,
     /// Ends the leases on messages of a process that is gone for certain.
     pub(super) webhook_abandon: &'static str,
 }
@@ -150,6 +152,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
     webhook_lock: webhooks::POSTGRES_LOCK,
     webhook_not_under: webhooks::POSTGRES_NOT_UNDER,
     webhook_ready: webhooks::POSTGRES_READY,
+    webhook_create_lock: webhooks::POSTGRES_CREATE_LOCK,
     webhook_abandon: PING,
 };
 
@@ -184,6 +187,7 @@ pub(super) const SQLITE: Dialect = Dialect {
     webhook_lock: webhooks::SECRETS,
     webhook_not_under: webhooks::SQLITE_NOT_UNDER,
     webhook_ready: webhooks::SQLITE_READY,
+    webhook_create_lock: PING,
     webhook_abandon: webhooks::SQLITE_ABANDON,
 };
 
@@ -241,6 +245,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.webhook_lock,
         dialect.webhook_not_under,
         dialect.webhook_ready,
+        dialect.webhook_create_lock,
         dialect.webhook_abandon,
     ];
     shared.into_iter().flatten().copied().chain(own).collect()

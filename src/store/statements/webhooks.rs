@@ -67,8 +67,10 @@ statements! {
         created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE id = $1");
-    /// How many there are.
-    COUNT = "SELECT count(*) AS webhooks FROM webhook";
+    /// How many are told of all datasets.
+    COUNT_UNTIED = "SELECT count(*) AS webhooks FROM webhook WHERE datasets IS NULL";
+    /// `$1` what a tie to the dataset has in it: how many have that.
+    COUNT_TIED = "SELECT count(*) AS webhooks FROM webhook WHERE datasets LIKE $1";
     /// `$1` id.
     DELETE = "DELETE FROM webhook WHERE id = $1";
     /// `$1` webhook.
@@ -94,6 +96,9 @@ statements! {
     /// `$1` id, `$2` webhook, `$3` event, `$4` body, `$5` now.
     TELL = "INSERT INTO webhook_message (id, webhook_id, event, body, state, attempts, due_at, \
         created_at) VALUES ($1, $2, $3, $4, 'waiting', 0, $5, $5)";
+    /// `$1` webhook: pings that wait and are not being sent.
+    PINGS = "SELECT count(*) AS messages FROM webhook_message WHERE webhook_id = $1 \
+        AND state = 'waiting' AND event = 'ping' AND lease_token IS NULL";
     /// `$1` now, `$2` time of leases, `$3` most attempts: whether something may be sent.
     DUE = concat!("SELECT count(*) AS webhooks FROM (SELECT 1 AS one FROM webhook WHERE ",
         ready!(), " LIMIT 1) AS found");
@@ -192,6 +197,9 @@ macro_rules! ready_first {
 /// longest, held; one that somebody holds is left to them.
 pub(in crate::store) const POSTGRES_READY: &str = ready_first!(" FOR UPDATE SKIP LOCKED");
 pub(in crate::store) const SQLITE_READY: &str = ready_first!("");
+
+/// Whoever holds it alone makes a webhook, so that each counts those before.
+pub(in crate::store) const POSTGRES_CREATE_LOCK: &str = "SELECT pg_advisory_xact_lock(8406229573)";
 
 /// The one server of an SQLite file begins: by whose clock a lease would run
 /// out nobody knows any more.
