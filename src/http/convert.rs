@@ -5,12 +5,15 @@
 
 use std::time::Duration;
 
+use chrono::SecondsFormat;
 use vizard_anonymizer::microdata::{CellErrorCode, TableError};
 
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 use crate::job::JobFailure;
-use crate::store::{Conflict, REIDENTIFICATIONS_A_DAY_MAX, StoreError, WEBHOOKS_MAX};
+use crate::store::{
+    Conflict, REIDENTIFICATIONS_A_DAY_MAX, StoreError, WEBHOOKS_MAX, WEBHOOKS_OF_DATASET_MAX,
+};
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
@@ -61,6 +64,20 @@ impl From<Conflict> for Problem {
                 let (name, unit) = ("webhooks_max", "webhooks");
                 let value = WEBHOOKS_MAX;
                 Self::past(Limit { name, value, unit })
+            }
+            Conflict::WebhooksOfDatasetFull => {
+                let (name, unit) = ("webhooks_of_dataset_max", "webhooks of a dataset");
+                let value = WEBHOOKS_OF_DATASET_MAX;
+                Self::past(Limit { name, value, unit })
+            }
+            Conflict::SecretBefore { until, after_s } => {
+                let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
+                let detail = format!(
+                    "the secret before signs until {until}, so that receivers change over; to end \
+                     both at once, delete the webhook and make another"
+                );
+                Self::new(ProblemKind::TooManyRequests, detail)
+                    .with_retry_after(Duration::from_secs(after_s))
             }
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")

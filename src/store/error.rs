@@ -7,6 +7,8 @@
 //! exists`), so of a database's error only its code and the constraint's name
 //! are kept.
 
+use chrono::{DateTime, Utc};
+
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -58,9 +60,20 @@ pub enum Conflict {
     /// The dataset has as many queued jobs as it may have.
     #[error("the dataset's queue is full")]
     QueueFull,
-    /// There are as many webhooks as the store keeps.
+    /// As many webhooks are told of all datasets as the store keeps.
     #[error("there are as many webhooks as the store keeps")]
     WebhooksFull,
+    /// A dataset has as many webhooks as may be tied to it.
+    #[error("a dataset has as many webhooks as may be tied to it")]
+    WebhooksOfDatasetFull,
+    /// The secret before the webhook's present one signs still.
+    #[error("the secret before the present one signs still")]
+    SecretBefore {
+        /// Until when.
+        until: DateTime<Utc>,
+        /// Seconds from now to then.
+        after_s: u64,
+    },
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,

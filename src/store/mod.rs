@@ -92,6 +92,7 @@ pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow,
 };
 pub use webhooks::{
-    DrawnWebhook, LastAttempt, MESSAGE_ATTEMPTS_MAX, NewWebhook, Outcome, PING, Receiver,
-    TakenMessage, WEBHOOKS_MAX, WebhookEvent, WebhookRow, WebhookSecret,
+    DrawnWebhook, LastAttempt, MESSAGE_ATTEMPTS_MAX, MESSAGES_WAITING_MAX, NewWebhook, Outcome,
+    PING, Receiver, TakenMessage, WEBHOOKS_MAX, WEBHOOKS_OF_DATASET_MAX, WebhookEvent, WebhookRow,
+    WebhookSecret,
 };

@@ -17,8 +17,14 @@ use zeroize::Zeroizing;
 
 use crate::ids::{DatasetId, MessageId, WebhookId};
 
-/// Most webhooks of a store.
+/// Most webhooks of a store that are told of all datasets.
 pub const WEBHOOKS_MAX: u64 = 100;
+
+/// Most webhooks that are tied to one dataset, alone or among others.
+pub const WEBHOOKS_OF_DATASET_MAX: u64 = 20;
+
+/// Most messages that wait for one webhook: beyond that the oldest are given up.
+pub const MESSAGES_WAITING_MAX: u64 = 10_000;
 
 /// Attempts at a message before it is given up.
 pub const MESSAGE_ATTEMPTS_MAX: u32 = 8;
@@ -112,6 +118,8 @@ pub struct NewWebhook {
     pub id: WebhookId,
     /// Where it is told.
     pub url: String,
+    /// Scheme, host and port of the URL: what the audit log has of it.
+    pub origin: String,
     /// What it is told.
     pub events: Vec<WebhookEvent>,
     /// Of these datasets alone; `None`: of all.

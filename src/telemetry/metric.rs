@@ -185,7 +185,7 @@ pub const METRICS: &[Metric] = &[
     counter(
         "vizard_webhook_messages_total",
         &[("outcome", &["delivered", "again", "given_up", "gone"])],
-        "Attempts to tell a webhook something that ended in this process.",
+        "Attempts to tell a webhook something that ended in this process; messages that it gave up without one.",
     ),
     gauge(
         "vizard_store_connections",

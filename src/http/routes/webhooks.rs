@@ -171,6 +171,7 @@ async fn create_webhook(
     })?;
     let new = NewWebhook {
         id: WebhookId::generate(),
+        origin: url.origin().ascii_serialization(),
         url: url.into(),
         events: events(request.events)?,
         datasets: datasets(&state, request.datasets).await?,
@@ -249,7 +250,8 @@ async fn get_webhook(
 /// Give a webhook another secret
 ///
 /// The secret is in this answer and nowhere else. The one before signs too for
-/// 24 hours: messages have two signatures meanwhile.
+/// 24 hours: messages have two signatures meanwhile, and there is no third secret
+/// before that time is over.
 #[utoipa::path(
     post, path = "/v1/webhooks/{id}/rotate", operation_id = "rotate_webhook", tag = "webhooks",
     params(("id" = WebhookId, Path, description = "The webhook.")),
@@ -270,7 +272,7 @@ async fn rotate_webhook(
 /// Ping a webhook
 ///
 /// It is told the event `ping`, also where it is switched off: if that is taken,
-/// it is on again.
+/// it is on again. Where a ping waits already nothing is added.
 #[utoipa::path(
     post, path = "/v1/webhooks/{id}/ping", operation_id = "ping_webhook", tag = "webhooks",
     params(("id" = WebhookId, Path, description = "The webhook.")),

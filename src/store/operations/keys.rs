@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::entry::{Done, Entry};
-use super::{Store, page_bounds, page_of};
+use super::{Store, page_bounds, page_of, tie};
 use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::session::{Row, Session, cells};
@@ -36,12 +36,6 @@ fn key_row(row: &Row) -> Result<KeyRow, StoreError> {
         is_expired: false,
         last_used_at: row.time_or_null("last_used_at")?,
     })
-}
-
-/// A tie as it is kept.
-fn tie(datasets: &[DatasetId]) -> String {
-    let ids: Vec<String> = datasets.iter().map(DatasetId::to_string).collect();
-    Value::from(ids).to_string()
 }
 
 async fn get(session: &mut Session, id: KeyId) -> Result<KeyRow, StoreError> {

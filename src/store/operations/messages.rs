@@ -5,8 +5,9 @@
 //! that is taken back was never told. Where nobody listens that costs one
 //! statement, and nothing where the change is none of the events.
 //!
-//! A message that is being sent is put off by the time of its lease: the end of
-//! its process costs that time and no message.
+//! A message that is being sent has a lease: the end of its process costs the
+//! time of that and no message. Leases run out by the clock that nobody sets;
+//! when a message is due is a time of day, which outlives the process.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,7 +24,8 @@ use crate::ids::{DatasetId, ExplorationId, JobId, MessageId, ReleaseId, WebhookI
 use crate::store::session::{Row, Session, Signal, cells};
 use crate::store::statements::webhooks as sql;
 use crate::store::{
-    JobState, MESSAGE_ATTEMPTS_MAX, Outcome, ReleaseState, StoreError, TakenMessage, WebhookEvent,
+    JobState, MESSAGE_ATTEMPTS_MAX, MESSAGES_WAITING_MAX, Outcome, ReleaseState, StoreError,
+    TakenMessage, WebhookEvent,
 };
 
 const TABLE: &str = "webhook_message";
@@ -296,12 +298,23 @@ fn later(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
     now + TimeDelta::from_std(by).unwrap_or(TimeDelta::days(1))
 }
 
+/// Two statements: the second one sees what the last holder of the webhook
+/// wrote, which one statement, that began before they were done, would not.
 async fn take(session: &mut Session, lease: Duration) -> Result<Option<TakenMessage>, StoreError> {
-    let now = session.now().await?;
+    let times = session.times().await?;
+    let ready = session.dialect().webhook_ready;
+    let due = cells![times.now, times.lease, MESSAGE_ATTEMPTS_MAX];
+    let Some(webhook) = session.row("webhook", ready, due.clone()).await? else {
+        return Ok(None);
+    };
     let token = token_generate();
-    let take = session.dialect().webhook_take;
-    let cells = cells![token, now, later(now, lease), MESSAGE_ATTEMPTS_MAX];
-    let Some(row) = session.row(TABLE, take, cells).await? else {
+    let mut cells = due;
+    cells.extend(cells![
+        webhook.uuid("id")?,
+        token,
+        later(times.lease, lease)
+    ]);
+    let Some(row) = session.row(TABLE, sql::TAKE, cells).await? else {
         return Ok(None);
     };
     Ok(Some(TakenMessage {
@@ -310,7 +323,7 @@ async fn take(session: &mut Session, lease: Duration) -> Result<Option<TakenMess
         event: row.text("event")?,
         body: row.text("body")?,
         attempts: row.count32("attempts")?,
-        at: now,
+        at: times.now,
         token,
     }))
 }
@@ -320,6 +333,10 @@ async fn settle(
     message: TakenMessage,
     outcome: Outcome,
 ) -> Result<bool, StoreError> {
+    // First the webhook, then the message, as whoever takes or deletes does.
+    let lock = session.dialect().webhook_lock;
+    let webhook = cells![message.webhook.uuid()];
+    session.row("webhook", lock, webhook).await?;
     let now = session.now().await?;
     let (statement, time) = match outcome {
         Outcome::Delivered => (sql::DELIVERED, now),
@@ -349,25 +366,26 @@ async fn settle(
 }
 
 async fn is_any_due(session: &mut Session) -> Result<bool, StoreError> {
-    let now = session.now().await?;
-    let row = session
-        .row(TABLE, sql::DUE, cells![now, MESSAGE_ATTEMPTS_MAX])
-        .await?;
+    let times = session.times().await?;
+    let cells = cells![times.now, times.lease, MESSAGE_ATTEMPTS_MAX];
+    let row = session.row(TABLE, sql::DUE, cells).await?;
     Ok(row
         .ok_or(StoreError::not_found("message"))?
-        .count("messages")?
+        .count("webhooks")?
         > 0)
 }
 
 async fn sweep(session: &mut Session) -> Result<u64, StoreError> {
-    let now = session.now().await?;
-    let oldest = now - TimeDelta::days(WAITING_DAYS_MAX);
-    let given_up = session
-        .run(sql::GIVE_UP_OLD, cells![now, MESSAGE_ATTEMPTS_MAX, oldest])
-        .await?;
+    let times = session.times().await?;
+    let now = times.now;
     let ended_before = now - TimeDelta::days(ENDED_DAYS);
     session.run(sql::FORGET, cells![ended_before]).await?;
-    Ok(given_up)
+    session.run(sql::FORGET_STRAYS, Vec::new()).await?;
+    let oldest = now - TimeDelta::days(WAITING_DAYS_MAX);
+    let old = cells![now, MESSAGE_ATTEMPTS_MAX, oldest, times.lease];
+    let given_up = session.run(sql::GIVE_UP_OLD, old).await?;
+    let crowd = cells![now, MESSAGES_WAITING_MAX];
+    Ok(given_up + session.run(sql::GIVE_UP_CROWD, crowd).await?)
 }
 
 impl Store {
@@ -407,8 +425,9 @@ impl Store {
         }
     }
 
-    /// Gives up messages that nobody can tell any more and forgets those that
-    /// ended a week ago; answers how many were given up.
+    /// Gives up messages that nobody can tell any more, and the oldest where more
+    /// than [`MESSAGES_WAITING_MAX`] wait for one webhook; forgets those that ended a
+    /// week ago. Answers how many were given up.
     pub async fn messages_sweep(&self) -> Result<u64, StoreError> {
         self.write_unaudited(|session| Box::pin(sweep(session)))
             .await

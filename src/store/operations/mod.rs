@@ -47,6 +47,7 @@ mod wipe;
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
@@ -229,6 +230,12 @@ fn allowed(wanted: Option<DatasetId>, only: Option<Vec<DatasetId>>) -> Option<St
         (Some(wanted), Some(only)) => only.into_iter().filter(|id| *id == wanted).collect(),
     };
     Some(id_list(ids.into_iter().map(DatasetId::uuid)))
+}
+
+/// A tie to datasets as it is kept.
+fn tie(datasets: &[DatasetId]) -> String {
+    let ids: Vec<String> = datasets.iter().map(DatasetId::to_string).collect();
+    Value::from(ids).to_string()
 }
 
 /// Cuts the rows of a list to a page.

@@ -94,6 +94,7 @@ pub(super) async fn open(
     failpoint::reached("store-migrated");
     if exclusive.is_some() {
         writer.execute(sqlx::query(SQLITE.job_abandon)).await?;
+        writer.execute(sqlx::query(SQLITE.webhook_abandon)).await?;
     }
     let readers_max = connections_max.max(1);
     let readers = pool_options(readers_max)

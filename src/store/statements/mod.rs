@@ -113,8 +113,12 @@ pub(super) struct Dialect {
     pub(super) webhook_lock: &'static str,
     /// `$1` master key, `$2` limit: webhooks whose secrets it does not wrap, held.
     pub(super) webhook_not_under: &'static str,
-    /// `$1` token, `$2` now, `$3` end of the lease, `$4` most attempts.
-    pub(super) webhook_take: &'static str,
+    /// `$1` now, `$2` time of leases, `$3` most attempts: a webhook to send to, held.
+    pub(super) webhook_ready: &'static str,
+    /// Lets one process at a time make a webhook.
+    pub(super) webhook_create_lock: &'static str,
+    /// Ends the leases on messages of a process that is gone for certain.
+    pub(super) webhook_abandon: &'static str,
 }
 
 /// PostgreSQL's.
@@ -147,7 +151,9 @@ pub(super) const POSTGRES: Dialect = Dialect {
     webhook_list: webhooks::POSTGRES_LIST,
     webhook_lock: webhooks::POSTGRES_LOCK,
     webhook_not_under: webhooks::POSTGRES_NOT_UNDER,
-    webhook_take: webhooks::POSTGRES_TAKE,
+    webhook_ready: webhooks::POSTGRES_READY,
+    webhook_create_lock: webhooks::POSTGRES_CREATE_LOCK,
+    webhook_abandon: PING,
 };
 
 /// SQLite's.
@@ -180,7 +186,9 @@ pub(super) const SQLITE: Dialect = Dialect {
     webhook_list: webhooks::SQLITE_LIST,
     webhook_lock: webhooks::SECRETS,
     webhook_not_under: webhooks::SQLITE_NOT_UNDER,
-    webhook_take: webhooks::SQLITE_TAKE,
+    webhook_ready: webhooks::SQLITE_READY,
+    webhook_create_lock: PING,
+    webhook_abandon: webhooks::SQLITE_ABANDON,
 };
 
 /// Every statement that is run on the database of `dialect`.
@@ -236,7 +244,9 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.webhook_list,
         dialect.webhook_lock,
         dialect.webhook_not_under,
-        dialect.webhook_take,
+        dialect.webhook_ready,
+        dialect.webhook_create_lock,
+        dialect.webhook_abandon,
     ];
     shared.into_iter().flatten().copied().chain(own).collect()
 }

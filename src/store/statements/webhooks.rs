@@ -1,9 +1,11 @@
 //! Statements on webhooks and the messages to them.
 //!
-//! A message that is being sent is one whose time is put off: when its sender
-//! dies, the time comes and another process takes it. A sender shows the token
-//! of its lease to say how it went. Of one webhook's messages one is sent at a
-//! time, so that a receiver that hangs holds up nobody else.
+//! A message that is being sent has a lease: when its sender dies, the lease
+//! runs out and another process takes it. A sender shows the token of its lease
+//! to say how it went. Of one webhook's messages one is sent at a time, so that
+//! a receiver that hangs holds up nobody else. Who takes one looks from the
+//! webhooks, which are few, and holds the webhook's row first; then in another
+//! statement for the message, which sees what the last holder wrote.
 
 use super::statements;
 
@@ -23,26 +25,37 @@ macro_rules! select {
 macro_rules! held {
     ($head:literal) => {
         concat!(
-            "UPDATE webhook_message SET lease_token = NULL, ",
+            "UPDATE webhook_message SET lease_token = NULL, lease_expires_at = NULL, ",
             $head,
             " WHERE id = $1 AND lease_token = $2 AND state = 'waiting'"
         )
     };
 }
 
-/// Waiting, due, and no other message of the webhook is being sent.
-macro_rules! due {
-    ($now:literal, $attempts:literal) => {
+/// A message of the webhook that is due.
+macro_rules! next {
+    ($webhook:literal, $is_on:literal) => {
         concat!(
-            "state = 'waiting' AND due_at <= ",
-            $now,
-            " AND attempts < ",
-            $attempts,
-            " AND NOT EXISTS (SELECT 1 FROM webhook_message AS sent \
-             WHERE sent.webhook_id = first.webhook_id AND sent.state = 'waiting' \
-             AND sent.lease_token IS NOT NULL AND sent.due_at > ",
-            $now,
-            ")"
+            "next.webhook_id = ",
+            $webhook,
+            " AND next.state = 'waiting' AND next.due_at <= $1 AND next.attempts < $3 AND (",
+            $is_on,
+            " OR next.event = 'ping')"
+        )
+    };
+}
+
+/// A webhook that something may be sent to at `$1`, where `$2` is the time of
+/// leases and `$3` the most attempts: something is due, and nothing is being
+/// sent. Of one that is switched off a ping alone.
+macro_rules! ready {
+    () => {
+        concat!(
+            "EXISTS (SELECT 1 FROM webhook_message AS next WHERE ",
+            next!("webhook.id", "webhook.switched_off_at IS NULL"),
+            ") AND NOT EXISTS (SELECT 1 FROM webhook_message AS sent \
+             WHERE sent.webhook_id = webhook.id AND sent.lease_token IS NOT NULL \
+             AND sent.lease_expires_at > $2)"
         )
     };
 }
@@ -54,8 +67,10 @@ statements! {
         created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE id = $1");
-    /// How many there are.
-    COUNT = "SELECT count(*) AS webhooks FROM webhook";
+    /// How many are told of all datasets.
+    COUNT_UNTIED = "SELECT count(*) AS webhooks FROM webhook WHERE datasets IS NULL";
+    /// `$1` what a tie to the dataset has in it: how many have that.
+    COUNT_TIED = "SELECT count(*) AS webhooks FROM webhook WHERE datasets LIKE $1";
     /// `$1` id.
     DELETE = "DELETE FROM webhook WHERE id = $1";
     /// `$1` webhook.
@@ -81,8 +96,19 @@ statements! {
     /// `$1` id, `$2` webhook, `$3` event, `$4` body, `$5` now.
     TELL = "INSERT INTO webhook_message (id, webhook_id, event, body, state, attempts, due_at, \
         created_at) VALUES ($1, $2, $3, $4, 'waiting', 0, $5, $5)";
-    /// `$1` now, `$2` most attempts: messages that may be sent.
-    DUE = concat!("SELECT count(*) AS messages FROM webhook_message AS first WHERE ", due!("$1", "$2"));
+    /// `$1` webhook: pings that wait and are not being sent.
+    PINGS = "SELECT count(*) AS messages FROM webhook_message WHERE webhook_id = $1 \
+        AND state = 'waiting' AND event = 'ping' AND lease_token IS NULL";
+    /// `$1` now, `$2` time of leases, `$3` most attempts: whether something may be sent.
+    DUE = concat!("SELECT count(*) AS webhooks FROM (SELECT 1 AS one FROM webhook WHERE ",
+        ready!(), " LIMIT 1) AS found");
+    /// `$1` now, `$2` time of leases, `$3` most attempts, `$4` webhook, whose row is held,
+    /// `$5` token, `$6` end of the lease.
+    TAKE = concat!("UPDATE webhook_message SET lease_token = $5, lease_expires_at = $6, \
+        attempts = attempts + 1 WHERE id = (SELECT next.id FROM webhook_message AS next \
+        JOIN webhook ON webhook.id = next.webhook_id WHERE webhook.id = $4 AND ", ready!(), " AND ",
+        next!("$4", "webhook.switched_off_at IS NULL"),
+        " ORDER BY next.due_at, next.id LIMIT 1) RETURNING id, webhook_id, event, body, attempts");
     /// `$3` now.
     DELIVERED = held!("state = 'delivered', ended_at = $3");
     /// `$3` when it is due again.
@@ -103,12 +129,23 @@ statements! {
     /// `$1` webhook, `$2` now: what it is not told any more, but for what is being sent.
     GIVE_UP_ALL = "UPDATE webhook_message SET state = 'given_up', ended_at = $2 \
         WHERE webhook_id = $1 AND state = 'waiting' AND lease_token IS NULL";
-    /// `$1` now, `$2` most attempts, `$3` made before: what nobody can tell any more.
+    /// `$1` now, `$2` most attempts, `$3` made before, `$4` time of leases: what nobody can tell
+    /// any more, and what a webhook that is switched off is not told.
     GIVE_UP_OLD = "UPDATE webhook_message SET state = 'given_up', lease_token = NULL, \
-        ended_at = $1 WHERE state = 'waiting' AND due_at <= $1 \
-        AND (attempts >= $2 OR created_at < $3)";
+        lease_expires_at = NULL, ended_at = $1 WHERE state = 'waiting' \
+        AND (lease_token IS NULL OR lease_expires_at <= $4) \
+        AND (attempts >= $2 OR created_at < $3 OR (event <> 'ping' AND EXISTS (SELECT 1 \
+        FROM webhook WHERE id = webhook_message.webhook_id AND switched_off_at IS NOT NULL)))";
+    /// `$1` now, `$2` most that wait for one webhook: the oldest beyond that.
+    GIVE_UP_CROWD = "UPDATE webhook_message SET state = 'given_up', ended_at = $1 \
+        WHERE state = 'waiting' AND lease_token IS NULL AND id IN (SELECT id FROM (SELECT id, \
+        row_number() OVER (PARTITION BY webhook_id ORDER BY id DESC) AS place \
+        FROM webhook_message WHERE state = 'waiting') AS crowd WHERE place > $2)";
     /// `$1` ended before.
     FORGET = "DELETE FROM webhook_message WHERE state <> 'waiting' AND ended_at < $1";
+    /// What was written to a webhook while it was deleted.
+    FORGET_STRAYS = "DELETE FROM webhook_message WHERE state = 'waiting' \
+        AND NOT EXISTS (SELECT 1 FROM webhook WHERE id = webhook_message.webhook_id)";
     /// `$1` dataset: its jobs that went with an erasure or a purge just now.
     CANCELLED_WITH_DATASET = "SELECT job.id FROM job JOIN dataset ON dataset.id = job.dataset_id \
         WHERE dataset.id = $1 AND job.state = 'cancelled' \
@@ -144,22 +181,30 @@ pub(in crate::store) const SQLITE_LIST: &str = list!(
      WHERE tied.value NOT IN (SELECT value FROM json_each($2))))"
 );
 
-macro_rules! take {
+macro_rules! ready_first {
     ($lock:literal) => {
         concat!(
-            "UPDATE webhook_message SET lease_token = $1, due_at = $3, attempts = attempts + 1 \
-             WHERE id = (SELECT id FROM webhook_message AS first WHERE ",
-            due!("$2", "$4"),
-            " ORDER BY due_at, id LIMIT 1",
-            $lock,
-            ") RETURNING id, webhook_id, event, body, attempts"
+            "SELECT id FROM webhook WHERE ",
+            ready!(),
+            " ORDER BY (SELECT min(due_at) FROM webhook_message WHERE webhook_id = webhook.id \
+             AND state = 'waiting'), id LIMIT 1",
+            $lock
         )
     };
 }
 
-/// `$1` token, `$2` now, `$3` end of the lease, `$4` most attempts.
-pub(in crate::store) const POSTGRES_TAKE: &str = take!(" FOR UPDATE SKIP LOCKED");
-pub(in crate::store) const SQLITE_TAKE: &str = take!("");
+/// `$1` now, `$2` time of leases, `$3` most attempts: the webhook that waits
+/// longest, held; one that somebody holds is left to them.
+pub(in crate::store) const POSTGRES_READY: &str = ready_first!(" FOR UPDATE SKIP LOCKED");
+pub(in crate::store) const SQLITE_READY: &str = ready_first!("");
+
+/// Whoever holds it alone makes a webhook, so that each counts those before.
+pub(in crate::store) const POSTGRES_CREATE_LOCK: &str = "SELECT pg_advisory_xact_lock(8406229573)";
+
+/// The one server of an SQLite file begins: by whose clock a lease would run
+/// out nobody knows any more.
+pub(in crate::store) const SQLITE_ABANDON: &str =
+    "UPDATE webhook_message SET lease_expires_at = 0 WHERE lease_token IS NOT NULL";
 
 macro_rules! not_under {
     ($lock:literal) => {

@@ -71,8 +71,11 @@ pub async fn tell(store: Arc<Store>, teller: Teller, shutdown: CancellationToken
     }
     let sweeping = async {
         loop {
-            if let Err(error) = store.messages_sweep().await {
-                tracing::warn!(%error, "old messages to webhooks were not forgotten");
+            match store.messages_sweep().await {
+                Ok(messages) => count_given_up(messages),
+                Err(error) => {
+                    tracing::warn!(%error, "old messages to webhooks were not forgotten");
+                }
             }
             tokio::select! {
                 () = shutdown.cancelled() => return,
@@ -81,6 +84,15 @@ pub async fn tell(store: Arc<Store>, teller: Teller, shutdown: CancellationToken
         }
     };
     tokio::join!(sweeping, send_all(&store, teller, &shutdown));
+}
+
+/// Counts messages that were given up without an attempt, and says so.
+fn count_given_up(messages: u64) {
+    if messages > 0 {
+        tracing::warn!(messages, "messages to webhooks were given up");
+        metrics::counter!("vizard_webhook_messages_total", "outcome" => "given_up")
+            .increment(messages);
+    }
 }
 
 /// What the sends of a process share.
@@ -166,9 +178,13 @@ async fn send(shared: &Shared, message: TakenMessage) {
         Outcome::GivenBack => None,
     };
     let was_ping = message.event == PING;
-    if let Outcome::Failed { why, .. } = outcome {
+    if let Outcome::Failed { why, again } = outcome {
         let attempt = message.attempts;
-        tracing::info!(%webhook, message = %id, why, attempt, "a webhook was not told");
+        if again.is_some() {
+            tracing::info!(%webhook, message = %id, why, attempt, "a webhook was not told");
+        } else {
+            tracing::warn!(%webhook, message = %id, why, attempt, "a message was given up");
+        }
     }
     // Before it is settled: what waits for the same receiver is not sent in between.
     let switched = match outcome {
@@ -178,8 +194,9 @@ async fn send(shared: &Shared, message: TakenMessage) {
     };
     if let Some(to_on) = switched {
         let act = Act::by(shared.name.clone());
-        if let Err(error) = shared.store.webhook_switch(act, webhook, to_on).await {
-            tracing::warn!(%webhook, %error, "a webhook was not switched");
+        match shared.store.webhook_switch(act, webhook, to_on).await {
+            Ok(given_up) => count_given_up(given_up),
+            Err(error) => tracing::warn!(%webhook, %error, "a webhook was not switched"),
         }
     }
     match shared.store.message_settle(message, outcome).await {

@@ -14,6 +14,8 @@ on_both_told!(
     a_url_under_no_allowed_origin_is_refused,
     a_steward_of_another_dataset_finds_no_webhook,
     a_receiver_whose_origin_is_allowed_no_more_is_not_asked,
+    a_tied_steward_takes_the_places_of_their_own_datasets_alone,
+    the_log_of_a_dataset_says_where_its_ends_are_told_and_never_by_which_path,
 );
 
 async fn a_url_under_no_allowed_origin_is_refused(told: Told) {
@@ -118,6 +120,62 @@ async fn a_receiver_whose_origin_is_allowed_no_more_is_not_asked(told: Told) {
     let view = told.view_when(&webhook, |view| ended(view, "origin_refused"));
     assert_eq!(view.await["last_delivery"]["attempts"], 8);
     assert!(told.receiver.heard().is_empty());
+}
+
+async fn a_tied_steward_takes_the_places_of_their_own_datasets_alone(told: Told) {
+    let own = story::dataset(&told.steward).await;
+    let foreign = story::dataset(&told.steward).await;
+    let tied = told.server.key_for(&["steward"], json!([own])).await;
+    let make = async |client: &Client, datasets: Value| {
+        let request = json!({"url": told.receiver.url(), "events": ["job.failed"],
+            "datasets": datasets});
+        client.call("create_webhook").json(&request).send().await
+    };
+    for _ in 0..20 {
+        make(&tied, json!([own])).await.expect(201);
+    }
+    for (client, datasets) in [
+        (&tied, json!([own])),
+        (&told.steward, json!([own, foreign])),
+    ] {
+        let refused = make(client, datasets).await;
+        let refused = refused.expect_problem(422, "limit-exceeded");
+        let detail = "more than webhooks_of_dataset_max, 20 webhooks of a dataset";
+        assert_eq!(refused["detail"], detail);
+    }
+    make(&told.steward, json!([foreign])).await.expect(201);
+    make(&told.steward, Value::Null).await.expect(201);
+}
+
+async fn the_log_of_a_dataset_says_where_its_ends_are_told_and_never_by_which_path(told: Told) {
+    let own = story::dataset(&told.steward).await;
+    let foreign = story::dataset(&told.steward).await;
+    let webhook = told.webhook(&["job.failed"], json!([own, foreign])).await;
+    let call = told.steward.call("delete_webhook").at("id", id(&webhook));
+    call.send().await.expect(200);
+    for dataset in [&own, &foreign] {
+        let auditor = told.server.key_for(&["auditor"], json!([dataset])).await;
+        let log = auditor.call("list_audit").send().await.expect(200);
+        let rows = log["items"].as_array().expect("rows");
+        let of_webhook = |action: &str| {
+            let is_it = |row: &&Value| row["action"] == action && row["object_id"] == webhook["id"];
+            let row = rows.iter().find(is_it).expect("a row");
+            assert_eq!(row["dataset"], dataset.as_str());
+            row.clone()
+        };
+        of_webhook("delete_webhook");
+        let made = of_webhook("create_webhook");
+        assert_eq!(made["detail"]["origin"], told.receiver.origin());
+        assert!(
+            !log.to_string().contains("canary"),
+            "the path may hold a token"
+        );
+        let hidden = if *dataset == own { &foreign } else { &own };
+        assert!(
+            !log.to_string().contains(hidden.as_str()),
+            "another dataset"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
