@@ -227,13 +227,10 @@ async fn who_compares_with_a_table_is_in_the_audit_log(server: Server) {
     };
     risk(&steward, &id).await;
     assert_eq!(compared().await, Vec::<Value>::new());
-    let kept = put(&steward, &id, PEOPLE).await.expect(200);
+    put(&steward, &id, PEOPLE).await.expect(200);
     risk(&steward, &id).await;
     risk(&steward, &id).await;
-    let rows = compared().await;
-    assert_eq!(rows.len(), 2, "{rows:?}");
-    let digest = kept["sha256"].as_str().expect("a digest");
-    assert!(rows[0].to_string().contains(digest), "{rows:?}");
+    assert_eq!(compared().await.len(), 2);
 }
 
 async fn a_table_of_one_combination_finds_nobody_out(server: Server) {
