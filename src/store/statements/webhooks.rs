@@ -45,6 +45,15 @@ macro_rules! next {
     };
 }
 
+/// A webhook to which nothing is being sent.
+macro_rules! idle {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM webhook_message AS sent \
+         WHERE sent.webhook_id = webhook.id AND sent.lease_token IS NOT NULL \
+         AND sent.lease_expires_at > $2)"
+    };
+}
+
 /// A webhook that something may be sent to at `$1`, where `$2` is the time of
 /// leases and `$3` the most attempts: something is due, and nothing is being
 /// sent. Of one that is switched off a ping alone.
@@ -53,9 +62,8 @@ macro_rules! ready {
         concat!(
             "EXISTS (SELECT 1 FROM webhook_message AS next WHERE ",
             next!("webhook.id", "webhook.switched_off_at IS NULL"),
-            ") AND NOT EXISTS (SELECT 1 FROM webhook_message AS sent \
-             WHERE sent.webhook_id = webhook.id AND sent.lease_token IS NOT NULL \
-             AND sent.lease_expires_at > $2)"
+            ") AND ",
+            idle!()
         )
     };
 }
@@ -106,7 +114,7 @@ statements! {
     /// `$5` token, `$6` end of the lease.
     TAKE = concat!("UPDATE webhook_message SET lease_token = $5, lease_expires_at = $6, \
         attempts = attempts + 1 WHERE id = (SELECT next.id FROM webhook_message AS next \
-        JOIN webhook ON webhook.id = next.webhook_id WHERE webhook.id = $4 AND ", ready!(), " AND ",
+        JOIN webhook ON webhook.id = next.webhook_id WHERE webhook.id = $4 AND ", idle!(), " AND ",
         next!("$4", "webhook.switched_off_at IS NULL"),
         " ORDER BY next.due_at, next.id LIMIT 1) RETURNING id, webhook_id, event, body, attempts");
     /// `$3` now.

@@ -176,7 +176,7 @@ async fn of_a_crowd_of_messages_the_oldest_are_given_up(stage: &Stage) {
     ping(stage, id).await;
     // As many more as may wait, all of them newer.
     let number = if stage.is_postgres() {
-        "SELECT n, CAST(lpad(to_hex(n), 32, 'f') AS uuid) AS id FROM generate_series(1, 10000) AS n"
+        "SELECT n, CAST(repeat('f', 24) || lpad(to_hex(n), 8, '0') AS uuid) AS id FROM generate_series(1, 10000) AS n"
     } else {
         "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 10000) \
          SELECT n, unhex(printf('ffffffffffffffffffffffff%08x', n)) AS id FROM s"
