@@ -12,6 +12,7 @@ mod dialect;
 mod draft;
 mod forms;
 mod given;
+mod given_cells;
 mod inspection;
 mod measured;
 mod names;

@@ -1,6 +1,7 @@
 //! One attribute of a schema: its name, its role and what its cells are.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 use super::dialect::{CellFormat, FileFormat, or_default};
 use super::spelling::{DEFAULT_FORMS, Form};
@@ -79,6 +80,9 @@ impl Doubt {
         }
     }
 }
+
+/// Most days by which dates are moved: ten years.
+const SHIFT_DAYS_MAX: u32 = 3653;
 
 /// Words of a kind that a schema may name for the cells of an attribute.
 const WORDS_MAX: usize = 32;
@@ -159,6 +163,62 @@ impl Attribute {
         }
     }
 
+    /// What contradicts itself in what its values are changed by.
+    fn check_transform(&self, place: &str) -> Result<(), String> {
+        let transform = &self.transform;
+        if transform.is_nothing() {
+            return Ok(());
+        }
+        let says = |what: &str| Err(format!("{place}: transform: {what}"));
+        if matches!(self.role, Role::Identifier | Role::Ignore) {
+            return says("identifiers and ignored attributes are not published: take it away");
+        }
+        let is_date = self.kind == Some(AttributeType::Date);
+        if !is_date && (transform.shift_days.is_some() || transform.days_since.is_some()) {
+            return says("shift_days and days_since are for dates");
+        }
+        if transform.shift_days.is_some() && transform.days_since.is_some() {
+            return says("days_since needs no shift_days: both dates are moved by the same days");
+        }
+        if self
+            .shift_days
+            .is_some_and(|days| !(1..=SHIFT_DAYS_MAX).contains(&days))
+        {
+            return Err(format!(
+                "{place}: transform: shift_days lies between 1 and {SHIFT_DAYS_MAX}"
+            ));
+        }
+        let bounds = [&transform.bottom, &transform.top].map(Option::as_ref);
+        let fits = match self.kind {
+            Some(AttributeType::Decimal) => bounds.iter().flatten().all(|bound| {
+                let bound = bound.as_f64();
+                bound.is_some_and(f64::is_finite)
+            }),
+            Some(AttributeType::Integer) => bounds.iter().flatten().all(|one| one.is_i64()),
+            Some(AttributeType::Date) if transform.days_since.is_some() => {
+                bounds.iter().flatten().all(|one| one.is_i64())
+            }
+            _ => bounds.iter().all(Option::is_none),
+        };
+        if !fits {
+            return says(
+                "top and bottom are for integers, decimals and days_since, and are numbers of that \
+                 type",
+            );
+        }
+        let is_above = match bounds {
+            [Some(bottom), Some(top)] => match (bottom.as_i64(), top.as_i64()) {
+                (Some(bottom), Some(top)) => bottom >= top,
+                _ => bottom.as_f64() >= top.as_f64(),
+            },
+            _ => false,
+        };
+        if is_above {
+            return says("bottom lies below top");
+        }
+        Ok(())
+    }
+
     /// What contradicts itself, in words that begin with `place`.
     pub(super) fn check(&self, place: &str, file: &FileFormat) -> Result<(), String> {
         let says = |what: &str| Err(format!("{place}: {what}"));
@@ -178,7 +238,7 @@ impl Attribute {
         if !self.meant.iter().all(fits) {
             return says("meant names days of a date, or leading_zeros of an integer");
         }
-        self.transform.check(place, self)?;
+        self.check_transform(place)?;
         self.format.check(place, self, file)
     }
 }

@@ -61,6 +61,7 @@ mod parquet;
 mod preference_document;
 mod record_values;
 mod schema_change;
+mod schema_transform;
 mod transform;
 mod window;
 

@@ -11,7 +11,6 @@ use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
 use super::subject_key::{KeyName, KeyRule, row_key};
-use super::transform::check_together;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
 /// each record's flags are one machine word.
@@ -335,7 +334,7 @@ fn check_attributes(attributes: &[Attribute], format: &FileFormat) -> Result<(),
             )));
         }
     }
-    check_together(attributes).map_err(TableError::Schema)?;
+    check_transforms(attributes).map_err(TableError::Schema)?;
     let protectable = attributes
         .iter()
         .filter(|attribute| attribute.is_protectable())
@@ -346,4 +345,58 @@ fn check_attributes(attributes: &[Attribute], format: &FileFormat) -> Result<(),
         )));
     }
     Ok(())
+}
+
+/// What contradicts itself in what attributes together are changed by.
+fn check_transforms(attributes: &[Attribute]) -> Result<(), String> {
+    let find = |name: &str| attributes.iter().find(|one| one.name == name);
+    for (position, attribute) in attributes.iter().enumerate() {
+        let Some(index) = &attribute.transform.days_since else {
+            continue;
+        };
+        let says = |what: &str| Err(format!("attribute {}: days_since {what}", position + 1));
+        match find(index) {
+            None => return says("names no attribute"),
+            Some(index) if index.name == attribute.name => {
+                return says("names the attribute itself");
+            }
+            Some(index) if index.kind != Some(AttributeType::Date) => {
+                return says("names an attribute that is not of the type date");
+            }
+            Some(index) if index.role == Role::Ignore => {
+                return says(
+                    "names an ignored attribute, which is not stored: make it an identifier",
+                );
+            }
+            Some(index) if index.transform.days_since.is_some() => {
+                return says("names an attribute that is days itself");
+            }
+            Some(_) => {}
+        }
+    }
+    let mut shifts = attributes.iter().filter_map(|one| one.transform.shift_days);
+    let Some(days) = shifts.next() else {
+        return Ok(());
+    };
+    if shifts.any(|other| other != days) {
+        return Err(
+            "transform: all dates of a subject are moved by the same days: give each the same \
+             shift_days"
+                .into(),
+        );
+    }
+    // One date as it is beside one that was moved tells by how many days.
+    let is_as_it_is = |attribute: &Attribute| {
+        attribute.kind == Some(AttributeType::Date)
+            && !matches!(attribute.role, Role::Identifier | Role::Ignore)
+            && attribute.transform.is_nothing()
+    };
+    match attributes.iter().position(is_as_it_is) {
+        None => Ok(()),
+        Some(position) => Err(format!(
+            "attribute {}: other dates are moved by shift_days, and a date as it is would tell by \
+             how many days: give it shift_days or days_since too, or make it an identifier",
+            position + 1
+        )),
+    }
 }

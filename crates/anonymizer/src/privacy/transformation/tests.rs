@@ -202,7 +202,7 @@ fn days_are_counted_from_dates_as_they_came_also_from_those_of_an_identifier() {
     ]);
     let given = chunk(
         &["a", "b", "c", "d"],
-        &["1969-12-31", "", "1970-01-01", "1970-01-02"],
+        &["1969-12-31", "", "1969-12-30", "1970-01-02"],
         vec![
             ChunkColumn::Date(vec![10, 10, 10, 10]),
             with_missing(ChunkColumn::Date(vec![11, 9, 41]), &[2]),
@@ -217,7 +217,7 @@ fn days_are_counted_from_dates_as_they_came_also_from_those_of_an_identifier() {
     let made = made.of(&given);
     let stays = with_missing(ChunkColumn::Integer(vec![1, 0, 30]), &[2]);
     assert_eq!(made.columns[3], stays);
-    let ages = with_missing(ChunkColumn::Integer(vec![2, 3, 3]), &[1]);
+    let ages = with_missing(ChunkColumn::Integer(vec![2, 5, 3]), &[1]);
     assert_eq!(made.columns[4], ages);
 }
 
