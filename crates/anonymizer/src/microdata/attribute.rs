@@ -1,7 +1,6 @@
 //! One attribute of a schema: its name, its role and what its cells are.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
 
 use super::dialect::{CellFormat, FileFormat, or_default};
 use super::spelling::{DEFAULT_FORMS, Form};
@@ -180,7 +179,7 @@ impl Attribute {
         if transform.shift_days.is_some() && transform.days_since.is_some() {
             return says("days_since needs no shift_days: both dates are moved by the same days");
         }
-        if self
+        if transform
             .shift_days
             .is_some_and(|days| !(1..=SHIFT_DAYS_MAX).contains(&days))
         {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::attribute::{Attribute, Role, check_name};
+use super::attribute::{Attribute, AttributeType, Role, check_name};
 use super::dialect::{FileFormat, or_default};
 use super::error::TableError;
 use super::index::AttributeIndex;
