@@ -12,9 +12,12 @@ async fn every_list_takes_the_same_limits_and_refuses_other_cursors(server: Serv
         "analyst", "uploader", "steward", "auditor", "admin", "consent",
     ];
     let client = server.key(&roles).await;
-    let dataset = story::dataset(&client).await;
+    server.work();
+    let dataset = story::filled_dataset(&client).await;
+    let release = story::release(&client, &story::job(&dataset)).await;
     let call = |id: &'static str| match id {
         "list_preferences" | "list_dataset_hierarchies" => client.call(id).at("id", &dataset),
+        "list_reidentifications" => client.call(id).at("id", &release),
         _ => client.call(id),
     };
     let lists: BTreeSet<&'static str> = description()

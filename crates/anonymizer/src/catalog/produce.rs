@@ -212,12 +212,8 @@ fn produce_all(
             return Ok(produced);
         }
     };
-    examine(
-        assignment,
-        (&requirements, context),
-        &published,
-        &mut produced,
-    )?;
+    let ran = (&requirements, context);
+    examine(assignment, ran, &published, &mut produced)?;
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);

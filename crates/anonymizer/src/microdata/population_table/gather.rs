@@ -131,9 +131,9 @@ pub(super) fn gather(
 }
 
 impl Header {
-    fn of<'r>(
+    fn of(
         line: u64,
-        row: &mut dyn Iterator<Item = &'r [u8]>,
+        row: &mut dyn Iterator<Item = &[u8]>,
         (source, faults): (&Source<'_>, &mut Faults),
     ) -> Self {
         let mut header = Self {
