@@ -60,25 +60,6 @@ impl From<Conflict> for Problem {
                 ProblemKind::QueueFull,
                 "the dataset has as many queued jobs as it may have",
             ),
-            Conflict::WebhooksFull => {
-                let (name, unit) = ("webhooks_max", "webhooks");
-                let value = WEBHOOKS_MAX;
-                Self::past(Limit { name, value, unit })
-            }
-            Conflict::WebhooksOfDatasetFull => {
-                let (name, unit) = ("webhooks_of_dataset_max", "webhooks of a dataset");
-                let value = WEBHOOKS_OF_DATASET_MAX;
-                Self::past(Limit { name, value, unit })
-            }
-            Conflict::SecretBefore { until, after_s } => {
-                let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
-                let detail = format!(
-                    "the secret before signs until {until}, so that receivers change over; to end \
-                     both at once, delete the webhook and make another"
-                );
-                Self::new(ProblemKind::TooManyRequests, detail)
-                    .with_retry_after(Duration::from_secs(after_s))
-            }
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
             }
@@ -105,17 +86,43 @@ impl From<Conflict> for Problem {
                 "the re-identification is not pending any more; read it, and ask anew where it is \
                  still needed",
             ),
-            Conflict::TooManyReidentifications => {
-                let detail = format!(
-                    "{REIDENTIFICATIONS_A_DAY_MAX} re-identifications of a dataset's releases may be \
-                     asked for in 24 hours; those that were refused or taken back do not count"
-                );
-                Self::new(ProblemKind::TooManyRequests, detail)
-                    .with_retry_after(Duration::from_secs(3_600))
-            }
-            // Ids are new random numbers: one that is taken is a fault of ours.
-            Conflict::Exists => Self::internal(),
+            other => past_conflict(other),
         }
+    }
+}
+
+/// A conflict with how many there may be, or how often.
+fn past_conflict(conflict: Conflict) -> Problem {
+    match conflict {
+        Conflict::WebhooksFull => {
+            let (name, unit) = ("webhooks_max", "webhooks");
+            let value = WEBHOOKS_MAX;
+            Problem::past(Limit { name, value, unit })
+        }
+        Conflict::WebhooksOfDatasetFull => {
+            let (name, unit) = ("webhooks_of_dataset_max", "webhooks of a dataset");
+            let value = WEBHOOKS_OF_DATASET_MAX;
+            Problem::past(Limit { name, value, unit })
+        }
+        Conflict::SecretBefore { until, after_s } => {
+            let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
+            let detail = format!(
+                "the secret before signs until {until}, so that receivers change over; to end \
+                     both at once, delete the webhook and make another"
+            );
+            Problem::new(ProblemKind::TooManyRequests, detail)
+                .with_retry_after(Duration::from_secs(after_s))
+        }
+        Conflict::TooManyReidentifications => {
+            let detail = format!(
+                "{REIDENTIFICATIONS_A_DAY_MAX} re-identifications of a dataset's releases may be \
+                     asked for in 24 hours; those that were refused or taken back do not count"
+            );
+            Problem::new(ProblemKind::TooManyRequests, detail)
+                .with_retry_after(Duration::from_secs(3_600))
+        }
+        // Ids are new random numbers: one that is taken is a fault of ours.
+        _ => Problem::internal(),
     }
 }
 

@@ -114,7 +114,7 @@ mod tests {
             combinations: 1,
             sha256: own.sha256().to_owned(),
             created_by: "a test".into(),
-            created_at: Utc::now(),
+            created_at: DateTime::UNIX_EPOCH,
         };
         assert_eq!(row.unpack(&own.pack().unwrap()).unwrap(), own);
         for (damaged, column) in [

@@ -124,11 +124,8 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     twice.call("put_hierarchy", put).await;
     twice.webhooks().await;
     let schema = story::schema();
-    let dataset = id_of(
-        &twice
-            .call("create_dataset", |call| call.json(&schema))
-            .await,
-    );
+    let made = twice.call("create_dataset", |call| call.json(&schema));
+    let dataset = id_of(&made.await);
     let of_dataset = |call: Call| call.at("id", &dataset);
     let put = |call| {
         let call = of_dataset(call).at("name", "ward");
@@ -165,13 +162,10 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     twice.explorations(&dataset).await;
     server.work();
     let release = story::release(&client, &spec).await;
-    twice
-        .call("publish_release", |call| call.at("id", &release))
-        .await;
+    let of_release = |call: Call| call.at("id", &release);
+    twice.call("publish_release", of_release).await;
     twice.reidentifications(&server, &release).await;
-    twice
-        .call("withdraw_release", |call| call.at("id", &release))
-        .await;
+    twice.call("withdraw_release", of_release).await;
     let expected: BTreeSet<&str> = OPERATIONS
         .iter()
         .filter(|one| one.takes_idempotency_key())

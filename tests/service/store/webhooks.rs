@@ -307,7 +307,7 @@ async fn the_secret_before_signs_for_a_day(stage: &Stage) {
     assert!(refused);
     assert_eq!(signing().await.len(), 2);
     stage.let_messages_age(60).await;
-    assert_eq!(signing().await, [second.clone()]);
+    assert_eq!(signing().await, std::slice::from_ref(&second));
     let third = stage.store.webhook_rotate(act(), id).await;
     let third = third.expect("another").secret;
     assert_eq!(signing().await, [third, second]);

@@ -95,11 +95,8 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
         lines.push('\n');
     }
     let import = cast.consent.call("import_preferences").at("id", &dataset);
-    import
-        .body("application/x-ndjson", lines)
-        .send()
-        .await
-        .expect(200);
+    let import = import.body("application/x-ndjson", lines).send().await;
+    import.expect(200);
     let put = cast.consent.call("put_preference").at("id", &dataset);
     let put = put
         .at("subject", &subjects[0])
