@@ -1,7 +1,6 @@
 //! Reading what the offline commands work on: specification, records,
 //! preferences and hierarchies, from files.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -311,20 +310,9 @@ impl InputOptions {
         let schema = Arc::clone(transformation.schema());
         let mut builder = TableBuilder::new(schema, hierarchies).map_err(at_fault)?;
         let mut moved = MovedDates::new(&spec.schema);
-        let mut push = |chunk| {
-            builder.push(match transformation.of(&chunk) {
-                Cow::Borrowed(_) => chunk,
-                Cow::Owned(made) => {
-                    moved.add(&chunk, &made);
-                    made
-                }
-            })
-        };
+        let mut push = |chunk| builder.push(moved.made(transformation, chunk));
         let brought = self.read_chunks(&spec.schema, hierarchies, &mut push)?;
-        if !moved.holds() {
-            let what = "dates were not moved as the schema declares";
-            return Err(at_fault(TableError::Chunk(what.into())));
-        }
+        moved.check().map_err(at_fault)?;
         Ok((builder.finish().map_err(at_fault)?, brought))
     }
 

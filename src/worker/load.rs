@@ -1,7 +1,6 @@
 //! Reading one job's input: the dataset version, its pinned hierarchies and
 //! the pinned preferences.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -19,9 +18,6 @@ use vizard_anonymizer::verify::MovedDates;
 use crate::ids::DatasetId;
 use crate::job::SeriesOptions;
 use crate::store::{JobRow, PopulationTableRow, Store, StoreError, VersionRow};
-
-/// What a job says that would show dates as they are.
-const DATES_NOT_MOVED: &str = "dates were not moved as the schema declares";
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
 pub struct Loaded {
@@ -155,17 +151,9 @@ impl Loaded {
             let chunk = decode_chunk(bytes, &self.stored)?;
             let is_new = |key: &str| !self.public.contains(key);
             let chunk = chunk.of_subjects(&self.stored, is_new);
-            builder.push(match transformation.of(&chunk) {
-                Cow::Borrowed(_) => chunk,
-                Cow::Owned(made) => {
-                    moved.add(&chunk, &made);
-                    made
-                }
-            })?;
+            builder.push(moved.made(&transformation, chunk))?;
         }
-        if !moved.holds() {
-            return Err(TableError::Chunk(DATES_NOT_MOVED.into()));
-        }
+        moved.check()?;
         if let Some(SeriesMode::Invariant | SeriesMode::Nested) = self.series {
             also_shown(&mut builder, &self.schema, &self.shown)?;
         }

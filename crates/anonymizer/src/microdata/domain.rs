@@ -30,6 +30,18 @@ pub enum Values {
     Category(Vec<String>),
 }
 
+impl Values {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Integer(values) => values.len(),
+            Self::Decimal(values) => values.len(),
+            Self::Date(values) => values.len(),
+            Self::Category(values) => values.len(),
+        }
+    }
+}
+
 /// The ordered domain of one attribute.
 #[derive(Clone, Debug)]
 pub struct Domain {
@@ -95,12 +107,7 @@ impl Domain {
     /// Number of values that are numbers, dates or labels: the codes below it
     /// are all but that of a missing number.
     pub fn known_len(&self) -> usize {
-        match &self.values {
-            Values::Integer(values) => values.len(),
-            Values::Decimal(values) => values.len(),
-            Values::Date(values) => values.len(),
-            Values::Category(values) => values.len(),
-        }
+        self.values.count()
     }
 
     /// Whether the domain has no value (the table has no record).

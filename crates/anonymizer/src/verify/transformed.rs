@@ -3,12 +3,15 @@
 //! records are read, beside those that were stored: the table shows no more whether
 //! they moved.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use serde_json::Number;
 
 use super::evidence::Evidence;
 use super::verdict::{Check, Failures};
-use crate::microdata::{Attribute, Chunk, ChunkColumn, Schema, TableColumn, Values};
+use crate::microdata::{Attribute, Chunk, ChunkColumn, Schema, TableColumn, TableError, Values};
+use crate::privacy::Transformation;
 
 /// Whether the dates of each subject moved by the same days, as a schema declares.
 pub struct MovedDates<'s> {
@@ -72,9 +75,30 @@ impl<'s> MovedDates<'s> {
         }
     }
 
+    /// What a transformation makes of a chunk, once it was looked at.
+    pub fn made(&mut self, transformation: &Transformation, chunk: Chunk) -> Chunk {
+        match transformation.of(&chunk) {
+            Cow::Borrowed(_) => chunk,
+            Cow::Owned(made) => {
+                self.add(&chunk, &made);
+                made
+            }
+        }
+    }
+
     /// Whether all that was looked at moved so.
     pub fn holds(&self) -> bool {
         self.holds
+    }
+
+    /// Refuses a table whose dates did not.
+    ///
+    /// # Errors
+    /// A chunk's fault.
+    pub fn check(&self) -> Result<(), TableError> {
+        let what = "dates were not moved as the schema declares";
+        let refused = || TableError::Chunk(what.into());
+        self.holds.then_some(()).ok_or_else(refused)
     }
 }
 

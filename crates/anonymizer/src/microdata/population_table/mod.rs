@@ -90,12 +90,7 @@ impl PopulationColumn {
 
     /// Number of values that are not missing: the codes below it.
     pub fn known_len(&self) -> usize {
-        match &self.values {
-            Values::Integer(values) => values.len(),
-            Values::Decimal(values) => values.len(),
-            Values::Date(values) => values.len(),
-            Values::Category(values) => values.len(),
-        }
+        self.values.count()
     }
 
     /// The value of a code, as an upload's cell of it is read.
