@@ -209,6 +209,7 @@ impl Server {
             shutdown.clone(),
         )
         .with_pages(crate::web::report_page, crate::web::exploration_page)
+        .with_people(crate::web::pages)
         .with_tls(tls.clone());
         if let Some(issuer) = oidc {
             let started = Oidc::start(issuer, Arc::new(SystemClock), shutdown.clone()).await;

@@ -49,6 +49,9 @@ mod tls;
 mod upload;
 
 pub use listener::{serve, serve_observation};
+pub use observe::{Drawn, REQUEST_ID, RequestId};
 pub use problem::{Problem, ProblemKind};
-pub use state::{AppState, ExplorationPage, ReportPage};
+pub use router::inner_router;
+pub use state::{AppState, ExplorationPage, Pages, ReportPage};
+pub use throttle::RemoteAddress;
 pub use tls::{Tls, TlsError};

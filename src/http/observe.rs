@@ -24,6 +24,10 @@ pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Label of requests whose path is not known.
 const UNMATCHED: &str = "unmatched";
 
+/// Marks a response whose refusal is a page for people: it goes out as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn;
+
 /// The id of a request, for its handlers.
 #[derive(Clone, Debug)]
 pub struct RequestId(String);
@@ -136,6 +140,8 @@ fn with_problem(mut response: Response, id: &str) -> Response {
         None if !response.status().is_client_error() && !response.status().is_server_error() => {
             return response;
         }
+        // A page says it in its own words.
+        None if response.extensions().get::<Drawn>().is_some() => return response,
         // A layer that is not ours refused: its text stays inside.
         None if response.status() == StatusCode::NOT_FOUND => Problem::not_found("path"),
         None => Problem::internal(),

@@ -81,7 +81,16 @@ pub fn router(state: AppState) -> Router {
         None if settings.metrics_public || settings.listen.ip().is_loopback() => operations(),
         None => api().merge(routes::health::router()),
     };
-    layered(operations, Some(routes::documentation::pages()), state)
+    let mut pages = routes::documentation::pages();
+    if let Some(people) = state.pages {
+        pages = pages.merge(people(&state));
+    }
+    layered(operations, Some(pages), state)
+}
+
+/// The API alone, for pages that ask it inside the process.
+pub fn inner_router(state: AppState) -> Router {
+    layered(api(), None, state)
 }
 
 /// Health, readiness and metrics alone.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::FromRef;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
@@ -24,6 +25,8 @@ use crate::store::Store;
 pub type ReportPage = fn(&Value, &Value, &Value, &Value) -> String;
 /// Draws an exploration as a page: the exploration, and what the dataset is called.
 pub type ExplorationPage = fn(&Value, &Value) -> String;
+/// The pages for people, which ask the API inside the process.
+pub type Pages = fn(&AppState) -> Router<AppState>;
 
 /// The state of a server: cheap to clone, shared by all requests.
 #[derive(Clone)]
@@ -44,6 +47,8 @@ pub struct AppState {
     pub(super) report_page: Option<ReportPage>,
     /// Draws explorations, likewise.
     pub(super) exploration_page: Option<ExplorationPage>,
+    /// The pages for people; without them the API alone is served.
+    pub(super) pages: Option<Pages>,
     /// Uploads that are read.
     pub(super) uploads: Arc<Shares>,
     /// Event streams that are open.
@@ -79,6 +84,7 @@ impl AppState {
             gate: Gate::new(Arc::clone(&store), Arc::clone(&clock), &settings),
             report_page: None,
             exploration_page: None,
+            pages: None,
             tls: None,
             store,
             clock,
@@ -101,6 +107,18 @@ impl AppState {
         self.report_page = Some(report);
         self.exploration_page = Some(exploration);
         self
+    }
+
+    /// The same, with pages for people.
+    #[must_use]
+    pub fn with_people(mut self, pages: Pages) -> Self {
+        self.pages = Some(pages);
+        self
+    }
+
+    /// What lets requests in: pages let people in by it.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// The same, with the API behind TLS.

@@ -1,5 +1,5 @@
-//! Keeping house: jobs that nobody may acquire again end, subject tokens whose
-//! time is over are forgotten, erasures that somebody held up are brought to
+//! Keeping house: jobs that nobody may acquire again end, sessions and subject
+//! tokens whose time is over are forgotten, erasures that somebody held up are brought to
 //! their end, records whose time is up go, published releases are held
 //! against terms that changed, and webhooks are told.
 //!
@@ -75,6 +75,9 @@ async fn sweep(store: &Store) {
         Ok(0) => {}
         Ok(jobs) => tracing::info!(jobs, "the time of explorations was up"),
         Err(error) => tracing::warn!(%error, "explorations were not swept"),
+    }
+    if let Err(error) = store.sessions_sweep().await {
+        tracing::warn!(%error, "sessions were not swept");
     }
     if let Err(error) = store.subject_tokens_sweep().await {
         tracing::warn!(%error, "subject tokens were not swept");

@@ -24,9 +24,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("store", 7),
     ("worker", 8),
     ("http", 8),
-    ("web", 8),
-    ("cli", 9),
-    ("main", 10),
+    ("web", 9),
+    ("cli", 10),
+    ("main", 11),
 ];
 
 /// The only imports between two modules of one layer, each with its reason.

@@ -1,7 +1,8 @@
 //! Who calls: tokens, principals, and the one place that lets them in.
 //!
 //! [`authorize`] runs before every operation of the table in `access`: it
-//! reads the bearer token, finds the key or believes the JWT, compares roles,
+//! reads the bearer token (or finds the session, where a page asks), finds the
+//! key or believes the JWT, compares roles,
 //! and hands the handler a [`Principal`]. What a principal may see beyond that — datasets
 //! its key is tied to, drafts — is asked of the principal by the handlers and
 //! answered with 404, never 403.
@@ -12,6 +13,7 @@ mod issue;
 mod oidc;
 mod principal;
 mod role;
+mod session;
 mod standing;
 mod subject_token;
 mod token;
@@ -21,6 +23,7 @@ pub use issue::{AdminKey, KEY_LIFETIME_S_MAX, KeyError, KeyWish, create_key, ens
 pub use oidc::{Oidc, SourceError};
 pub use principal::{OPERATOR, Principal};
 pub use role::Role;
+pub use session::{NewSession, SESSION_S, Session};
 pub use subject_token::{NewSubjectToken, SubjectBearer};
 pub use token::NewToken;
 
@@ -77,7 +80,12 @@ pub async fn authorize(
         Access::Roles(roles) => roles,
     };
     let from = address_of(&request);
-    let authenticated = match authenticate(&gate, request.headers(), from).await {
+    let session = request.extensions().get::<Session>().copied();
+    let found = match session {
+        Some(session) => gate.in_session(session).await,
+        None => authenticate(&gate, request.headers(), from).await,
+    };
+    let authenticated = match found {
         Ok(principal) => gate.throttle.request(principal.name()).map(|()| principal),
         Err(problem) => Err(problem),
     };

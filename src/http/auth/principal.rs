@@ -140,6 +140,11 @@ impl Principal {
         roles.iter().any(|&role| self.has(role))
     }
 
+    /// Its roles.
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
     /// The datasets it is tied to; `None`: all.
     pub fn datasets(&self) -> Option<&[DatasetId]> {
         self.datasets.as_deref()

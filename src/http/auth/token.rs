@@ -105,6 +105,11 @@ impl AdminDigest {
         Self(Sha256::digest(key.expose()).into())
     }
 
+    /// The digest itself.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Whether a bearer token is that key.
     pub fn is(&self, bearer: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(bearer).into();

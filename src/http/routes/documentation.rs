@@ -1,25 +1,16 @@
-//! What a browser finds: the page at `/`, openapi.yaml, and the page to browse
-//! it, all from files compiled into the binary.
+//! openapi.yaml, and the page to browse it, from files compiled into the binary.
 
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::http::openapi::document_yaml;
 use crate::http::state::AppState;
-
-/// The page at `/`.
-const WELCOME: &str = include_str!("welcome.html");
-
-/// What the page at `/` may load: its own style, nothing else.
-const OF_WELCOME: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
-     form-action 'none'; frame-ancestors 'none'";
 
 /// What the pages under `/docs` may load: files and answers of this service,
 /// and the pictures that the viewer's style holds.
@@ -30,23 +21,14 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(get_openapi))
 }
 
-/// The pages at `/` and `/docs`; the only source of the latter is
-/// `/openapi.yaml`.
+/// The page at `/docs`; its only source is `/openapi.yaml`.
 pub(in crate::http) fn pages() -> Router<AppState> {
     let config = Config::from("/openapi.yaml").validator_url("none");
     let docs: Router<AppState> = SwaggerUi::new("/docs").config(config).into();
     let docs = docs.layer(middleware::from_fn(async |request: Request, next: Next| {
         guarded(next.run(request).await, OF_DOCS)
     }));
-    docs.route(
-        "/",
-        get(async || guarded(welcome().into_response(), OF_WELCOME)),
-    )
-}
-
-fn welcome() -> impl IntoResponse {
-    let page = WELCOME.replace("{version}", env!("CARGO_PKG_VERSION"));
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page)
+    docs
 }
 
 /// A page with what a browser is told of it.

@@ -49,6 +49,11 @@ impl Entry {
         Self::new(action, "key", Some(id.to_string()))
     }
 
+    /// About a session of a browser, which has no name.
+    pub(super) fn session(action: &'static str) -> Self {
+        Self::new(action, "session", None)
+    }
+
     /// About a webhook.
     pub(super) fn webhook(action: &'static str, id: WebhookId) -> Self {
         Self::new(action, "webhook", Some(id.to_string()))

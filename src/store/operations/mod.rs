@@ -37,6 +37,7 @@ mod results;
 mod retention;
 mod sealing;
 mod secrets;
+mod sessions;
 mod subject_tokens;
 mod subjects;
 mod terms;

@@ -23,6 +23,7 @@ pub(super) mod preferences;
 pub(super) mod reidentifications;
 pub(super) mod releases;
 pub(super) mod retention;
+pub(super) mod sessions;
 pub(super) mod subject_tokens;
 pub(super) mod tombstones;
 pub(super) mod versions;
@@ -193,7 +194,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 20] = [
+    let shared: [&[&str]; 21] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -208,6 +209,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         approvals::ALL,
         reidentifications::ALL,
         subject_tokens::ALL,
+        sessions::ALL,
         ledger::ALL,
         audit::ALL,
         retention::ALL,

@@ -23,6 +23,7 @@ mod limits;
 mod listener;
 mod lists;
 mod missing;
+mod pages;
 mod parts;
 mod population_tables;
 mod populations;

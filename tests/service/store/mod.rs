@@ -24,6 +24,7 @@ mod releases;
 mod retention;
 mod sealing;
 mod secrets;
+mod sessions;
 mod stage;
 mod subject_tokens;
 mod subjects;

@@ -130,6 +130,21 @@ impl Stage {
         }
     }
 
+    /// Lets minutes pass for sessions: moves the clock, or their times back where
+    /// the clock is the database's.
+    pub async fn let_sessions_wait(&self, minutes: i64) {
+        match &self.database {
+            Database::Sqlite { clock, .. } => clock.advance(TimeDelta::minutes(minutes)),
+            Database::Postgres { .. } => {
+                let back = format!(
+                    "UPDATE web_session SET seen_at = seen_at - interval '{minutes} minutes', \
+                     expires_at = expires_at - interval '{minutes} minutes'"
+                );
+                self.sabotage(&back).await;
+            }
+        }
+    }
+
     /// Lets every lease run out: moves the clock, or the leases where the
     /// clock is the database's.
     pub async fn let_leases_run_out(&self) {

@@ -1,0 +1,200 @@
+"""Stories in a real browser: every page, at desktop and phone width, light and dark.
+
+    scripts/pages            starts a server of its own and calls this
+    pages.py URL KEYS AXE DIR
+
+URL is a running `vizard demo`; KEYS a JSON file with a key for each role; AXE
+the file axe.min.js; DIR where screenshots go. Every page is held against
+axe-core's rules (WCAG 2.2 A and AA and best practice) and against its own
+Content-Security-Policy: no violation, no report, no error in the console.
+"""
+
+import base64
+import json
+import pathlib
+import shutil
+import sys
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+SECONDS_MAX = 30
+PAGE_BYTES_MAX = 100 * 1024
+
+
+def browser(width, dark, scripts=True):
+    options = webdriver.ChromeOptions()
+    for flag in ["headless=new", "no-sandbox", "disable-gpu", "hide-scrollbars", "force-device-scale-factor=1"]:
+        options.add_argument(f"--{flag}")
+    if dark:
+        options.add_argument("--force-dark-mode")
+        options.add_argument("--blink-settings=preferredColorScheme=0")
+    if not scripts:
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.set_window_size(*WIDTHS[width])
+    if dark:
+        media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": WIDTHS[width][0], "height": WIDTHS[width][1], "deviceScaleFactor": 1, "mobile": width == "phone"},
+    )
+    return driver
+
+
+class Stories:
+    def __init__(self, url, keys, axe, folder):
+        self.url, self.keys, self.folder = url, keys, folder
+        self.axe = axe.read_text()
+        self.faults = []
+        self.looked = set()
+
+    def fault(self, text):
+        print(f"  ✗ {text}")
+        self.faults.append(text)
+
+    def look(self, driver, name):
+        """Takes a picture of a page, and holds it against the rules."""
+        size = driver.execute_script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth, document.documentElement.scrollHeight]")
+        if size[0] > size[1]:
+            self.fault(f"{name}: the page is wider than the window ({size[0]} > {size[1]})")
+        picture = driver.execute_cdp_cmd(
+            "Page.captureScreenshot",
+            {"captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": size[1], "height": min(size[2], 6000), "scale": 1}},
+        )
+        (self.folder / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
+        driver.execute_script(self.axe)
+        found = driver.execute_async_script(
+            "const done = arguments[arguments.length - 1];"
+            "axe.run({resultTypes: ['violations']}).then(found => done(found.violations), error => done([{id: String(error), nodes: []}]))"
+        )
+        for violation in found:
+            where = "; ".join(" ".join(node["target"]) for node in violation["nodes"][:3])
+            self.fault(f"{name}: axe: {violation['id']}: {violation.get('help', '')} ({where})")
+        for entry in driver.get_log("browser"):
+            if entry["level"] in ("SEVERE", "WARNING") and " 4" not in entry["message"]:
+                self.fault(f"{name}: console: {entry['message'][:200]}")
+        bytes_sent = driver.execute_script("const page = performance.getEntriesByType('navigation')[0]; return page ? page.decodedBodySize : 0")
+        if bytes_sent > PAGE_BYTES_MAX and "report" not in name:
+            self.fault(f"{name}: {bytes_sent} bytes")
+        self.looked.add(name)
+
+    def go(self, driver, place):
+        driver.get(self.url + place)
+
+    def press(self, driver, text, tag="button"):
+        found = [one for one in driver.find_elements(By.TAG_NAME, tag) if text in one.text]
+        if not found:
+            raise AssertionError(f"no {tag} “{text}” at {driver.current_url}")
+        found[0].click()
+
+    def wait(self, driver, what, until):
+        WebDriverWait(driver, SECONDS_MAX).until(until, what)
+
+    def heading(self, driver):
+        return driver.find_element(By.TAG_NAME, "h1").text
+
+    def sign_in(self, driver, role):
+        """By keyboard alone: the field has the focus when the page is there."""
+        self.go(driver, "/signin")
+        self.wait(driver, "the sign-in page", lambda it: it.find_elements(By.ID, "key"))
+        driver.switch_to.active_element.send_keys(self.keys[role] + Keys.ENTER)
+        self.wait(driver, "the first page", lambda it: "What waits" in self.heading(it))
+        held = [cookie for cookie in driver.get_cookies() if cookie["name"] == "__Host-vizard"]
+        assert len(held) == 1 and held[0]["httpOnly"] and held[0]["secure"], held
+        assert driver.execute_script("return document.cookie") == ""
+
+    def sign_out(self, driver):
+        self.press(driver, "Sign out")
+        self.wait(driver, "the way in", lambda it: it.find_elements(By.LINK_TEXT, "Sign in"))
+        assert not [cookie for cookie in driver.get_cookies() if cookie["name"] == "__Host-vizard"]
+
+    def everything(self, width, dark):
+        """Each page as who may see most of it."""
+        mark = f"{width}-{'dark' if dark else 'light'}"
+        driver = browser(width, dark)
+        try:
+            self.go(driver, "/")
+            self.look(driver, f"welcome-{mark}")
+            self.go(driver, "/signin")
+            self.look(driver, f"signin-{mark}")
+            driver.find_element(By.ID, "key").send_keys("vz_wrong" + Keys.ENTER)
+            self.wait(driver, "what is wrong", lambda it: it.find_elements(By.CSS_SELECTOR, "[role=alert]"))
+            self.look(driver, f"signin-wrong-{mark}")
+            self.sign_in(driver, "all")
+            self.look(driver, f"home-{mark}")
+            for place, name in [("/datasets", "datasets"), ("/jobs", "jobs"), ("/releases", "releases"), ("/audit", "audit")]:
+                self.go(driver, place)
+                self.look(driver, f"{name}-{mark}")
+                links = driver.find_elements(By.CSS_SELECTOR, f"main tbody a[href^='{place}/']")
+                if name != "audit" and links:
+                    links[0].click()
+                    self.wait(driver, "a page below", lambda it: it.find_elements(By.CSS_SELECTOR, "nav.above"))
+                    self.look(driver, f"{name[:-1]}-{mark}")
+                    if name == "datasets":
+                        self.press(driver, "Risk", "a")
+                        self.wait(driver, "the risk", lambda it: "Risk" in self.heading(it))
+                        self.look(driver, f"risk-{mark}")
+            self.go(driver, "/releases/release_00000000-0000-7000-8000-000000000000")
+            self.look(driver, f"nothing-{mark}")
+            self.go(driver, "/")
+            self.sign_out(driver)
+        finally:
+            driver.quit()
+
+    def without_scripts(self):
+        """Reading pages need none: everything but progress is there."""
+        driver = browser("desktop", False, scripts=False)
+        try:
+            self.sign_in_plain(driver)
+            for place in ["/datasets", "/releases", "/audit"]:
+                self.go(driver, place)
+                assert driver.find_elements(By.CSS_SELECTOR, "main table"), place
+            self.looked.add("without scripts")
+        finally:
+            driver.quit()
+
+    def sign_in_plain(self, driver):
+        self.go(driver, "/signin")
+        driver.find_element(By.ID, "key").send_keys(self.keys["all"] + Keys.ENTER)
+        self.wait(driver, "the first page", lambda it: "What waits" in self.heading(it))
+
+    def by_role(self):
+        """An analyst sees what is published, and nothing of how it is made."""
+        driver = browser("desktop", False)
+        try:
+            self.sign_in(driver, "analyst")
+            ways = [link.text for link in driver.find_elements(By.CSS_SELECTOR, "header nav a")]
+            assert ways == ["Releases", "API"], ways
+            self.go(driver, "/datasets")
+            assert "role" in driver.find_element(By.TAG_NAME, "main").text
+            self.go(driver, "/releases")
+            driver.find_element(By.CSS_SELECTOR, "main tbody a").click()
+            self.wait(driver, "the release", lambda it: it.find_elements(By.CLASS_NAME, "questions"))
+            self.look(driver, "release-analyst")
+            assert not driver.find_elements(By.CLASS_NAME, "decision")
+        finally:
+            driver.quit()
+
+
+def main():
+    url, keys, axe, folder = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    stories = Stories(url, json.loads(pathlib.Path(keys).read_text()), pathlib.Path(axe), folder)
+    for width in WIDTHS:
+        for dark in (False, True):
+            stories.everything(width, dark)
+    stories.by_role()
+    stories.without_scripts()
+    print(f"{len(stories.looked)} views, {len(stories.faults)} faults")
+    sys.exit(1 if stories.faults else 0)
+
+
+main()

@@ -1,0 +1,148 @@
+//! The API as pages ask it: inside the process, in the session of who looks.
+//!
+//! Every figure on a page comes from a REST operation, under the same roles,
+//! rates and rows of the audit log. There is no other way from here to data.
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request, Response, StatusCode, header};
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::visitor::Visitor;
+use crate::http::{AppState, REQUEST_ID, RemoteAddress, inner_router};
+
+/// Bytes of a document that a page is made of.
+const DOCUMENT_BYTES_MAX: usize = 16 << 20;
+
+/// The API inside the process.
+#[derive(Clone)]
+pub struct Api(Router);
+
+/// Why there is no answer, as the API tells it.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The status.
+    pub status: StatusCode,
+    /// One line.
+    pub title: String,
+    /// What to do about it.
+    pub detail: String,
+}
+
+impl Failure {
+    /// As for a thing that is not there.
+    pub fn not_found() -> Self {
+        Self {
+            status: StatusCode::NOT_FOUND,
+            title: "There is no such page".into(),
+            detail: "It may have been removed, or it may not be yours to see.".into(),
+        }
+    }
+
+    /// As for a form that is not as this page made it.
+    pub fn form(status: StatusCode, detail: &str) -> Self {
+        Self {
+            status,
+            title: "The form was not accepted".into(),
+            detail: detail.into(),
+        }
+    }
+
+    /// Of which the status alone is known.
+    pub fn of_status(status: StatusCode) -> Self {
+        Self::of(status, &Value::Null)
+    }
+
+    /// As a response of the API says.
+    pub async fn of_response(response: Response<Body>) -> Self {
+        let status = response.status();
+        let bytes = to_bytes(response.into_body(), DOCUMENT_BYTES_MAX).await;
+        let problem = serde_json::from_slice(&bytes.unwrap_or_default());
+        Self::of(status, &problem.unwrap_or_default())
+    }
+
+    fn of(status: StatusCode, problem: &Value) -> Self {
+        let text = |name: &str, default: &str| {
+            let text = problem[name].as_str().unwrap_or(default);
+            text.to_owned()
+        };
+        Self {
+            status,
+            title: text("title", "The service did not answer"),
+            detail: text("detail", "Try again in a moment."),
+        }
+    }
+}
+
+impl Api {
+    /// The API of a server.
+    pub fn of(state: &AppState) -> Self {
+        Self(inner_router(state.clone()))
+    }
+
+    /// What the API answers to a request.
+    pub async fn send(&self, visitor: &Visitor, mut request: Request<Body>) -> Response<Body> {
+        if let Some(id) = &visitor.request_id {
+            request.headers_mut().insert(REQUEST_ID.clone(), id.clone());
+        }
+        let extensions = request.extensions_mut();
+        extensions.insert(RemoteAddress(visitor.from));
+        if let Some(session) = visitor.session {
+            extensions.insert(session);
+        }
+        match self.0.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+
+    /// A document.
+    pub async fn get(&self, visitor: &Visitor, path: &str) -> Result<Value, Failure> {
+        self.call(visitor, (Method::GET, path), None).await
+    }
+
+    /// What an operation answers that changes something, with or without a document.
+    pub async fn post(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        document: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        self.call(visitor, (Method::POST, path), document).await
+    }
+
+    async fn call(
+        &self,
+        visitor: &Visitor,
+        (method, path): (Method, &str),
+        document: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::ACCEPT, "application/json, application/problem+json");
+        let body = match document {
+            Some(document) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(document.to_string())
+            }
+            None => Body::empty(),
+        };
+        // A path that is none was typed by somebody.
+        let request = request.body(body).map_err(|_| Failure::not_found())?;
+        let response = self.send(visitor, request).await;
+        let status = response.status();
+        let bytes = to_bytes(response.into_body(), DOCUMENT_BYTES_MAX).await;
+        let bytes = bytes.unwrap_or_default();
+        let document = match bytes.len() {
+            0 => Value::Null,
+            _ => serde_json::from_slice(&bytes).unwrap_or_default(),
+        };
+        if status.is_success() {
+            Ok(document)
+        } else {
+            Err(Failure::of(status, &document))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Datasets: the list, and one with what is known of it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::Method;
+use axum::response::Response;
+use axum::routing::get;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::api::{Api, Failure};
+use super::frame::{Page, more, nothing, table};
+use super::site::Site;
+use super::visitor::Visitor;
+use super::words::{id, role, short, state, text, time};
+use crate::web::markup::{list, number, words};
+
+pub(super) fn router() -> Router<Site> {
+    Router::new()
+        .route("/datasets", get(all))
+        .route("/datasets/{id}", get(one))
+}
+
+async fn all(State(api): State<Arc<Api>>, visitor: Visitor, RawQuery(query): RawQuery) -> Response {
+    let page = listed(&api, &visitor, query.as_deref()).await;
+    visitor.answer(page)
+}
+
+/// The list behind a path of the API, with the query of the page.
+pub fn listing(path: &str, query: Option<&str>) -> String {
+    match query {
+        Some(query) if !query.is_empty() => format!("{path}?{query}"),
+        _ => path.to_owned(),
+    }
+}
+
+async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Page, Failure> {
+    let found = api.get(visitor, &listing("/v1/datasets", query)).await?;
+    let datasets = list(&found["items"]);
+    let content = html! {
+        @if datasets.is_empty() {
+            (nothing("No dataset yet. Programs make one with POST /v1/datasets; README shows how."))
+        } @else {
+            (table("Datasets", html! { table {
+                thead { tr {
+                    th scope="col" { "Name" }
+                    th.n scope="col" { "Version" }
+                    th.n scope="col" { "Records" }
+                    th.n scope="col" { "People with terms" }
+                    th scope="col" { "Made" }
+                } }
+                tbody { @for dataset in datasets { tr {
+                    td { a href={ "/datasets/" (text(dataset, "id")) } { (text(dataset, "name")) } }
+                    td.n { (number(&dataset["version"])) }
+                    td.n { (number(&dataset["records"])) }
+                    td.n { (number(&dataset["preferences"]["subjects"])) }
+                    td { (time(&dataset["created_at"])) }
+                } } }
+            } }))
+        }
+        (more("/datasets", &found["next_cursor"]))
+    };
+    Ok(Page::new("Datasets", content))
+}
+
+async fn one(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    Path(wanted): Path<String>,
+) -> Response {
+    let page = shown(&api, &visitor, &wanted).await;
+    visitor.answer(page)
+}
+
+async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
+    let dataset_id = id("dataset", wanted).ok_or_else(Failure::not_found)?;
+    let dataset = api
+        .get(visitor, &format!("/v1/datasets/{dataset_id}"))
+        .await?;
+    let of_it = format!("dataset={dataset_id}&limit=10");
+    let jobs = match visitor.may(&Method::GET, "/v1/jobs") {
+        true => api.get(visitor, &format!("/v1/jobs?{of_it}")).await?,
+        false => Value::Null,
+    };
+    let releases = match visitor.may(&Method::GET, "/v1/releases") {
+        true => api.get(visitor, &format!("/v1/releases?{of_it}")).await?,
+        false => Value::Null,
+    };
+    let schema = &dataset["schema"];
+    let content = html! {
+        @if let Some(purpose) = schema["purpose"].as_str() { p.lead { (purpose) } }
+        div.cards {
+            (card(&number(&dataset["records"]), "records"))
+            (card(&number(&dataset["version"]), "version"))
+            (card(&number(&dataset["preferences"]["subjects"]), "people with terms of their own"))
+            (card(&kept_for(&dataset), "days that records are kept, where this dataset says it"))
+        }
+        @if visitor.may(&Method::GET, "/v1/datasets/{id}/risk") && dataset["records"].is_number() {
+            p { a.button href={ "/datasets/" (dataset_id) "/risk" } { "Risk before any job" } }
+        }
+        section {
+            h2 { "Attributes" }
+            (attributes(schema))
+        }
+        (runs(&jobs))
+        (releases_of(&releases))
+        p.note { "Made " (time(&dataset["created_at"])) " · " code { (dataset_id) } }
+    };
+    let page = Page::new(text(&dataset, "name").to_owned(), content);
+    Ok(page.below("/datasets", "Datasets"))
+}
+
+/// A figure with what it is of.
+pub fn card(figure: &str, what: &str) -> Markup {
+    html! { div.card { b { (figure) } span { (what) } } }
+}
+
+fn kept_for(dataset: &Value) -> String {
+    match dataset["raw_retention_days"].as_u64() {
+        Some(days) => days.to_string(),
+        None => "–".into(),
+    }
+}
+
+fn attributes(schema: &Value) -> Markup {
+    html! {
+        (table("Attributes", html! { table {
+            thead { tr {
+                th scope="col" { "Attribute" }
+                th scope="col" { "Role" }
+                th scope="col" { "Type" }
+                th scope="col" { "Hierarchy" }
+            } }
+            tbody { @for attribute in list(&schema["attributes"]) { tr {
+                th scope="row" { (text(attribute, "name")) }
+                td {
+                    (words(text(attribute, "role")))
+                    div.note { (role(text(attribute, "role"))) }
+                }
+                td { (words(text(attribute, "type"))) }
+                td { (text(attribute, "hierarchy")) }
+            } } }
+        } }))
+    }
+}
+
+fn runs(jobs: &Value) -> Markup {
+    let jobs = list(&jobs["items"]);
+    html! {
+        @if !jobs.is_empty() {
+            section {
+                h2 { "Jobs" }
+                ul.rows { @for job in jobs { li {
+                    a href={ "/jobs/" (text(job, "id")) } { (text(job, "engine")) " " (short(text(job, "id"))) }
+                    (state(text(job, "state")))
+                    span.note { (time(&job["created_at"])) }
+                } } }
+            }
+        }
+    }
+}
+
+fn releases_of(releases: &Value) -> Markup {
+    let releases = list(&releases["items"]);
+    html! {
+        @if !releases.is_empty() {
+            section {
+                h2 { "Releases" }
+                ul.rows { @for release in releases { li {
+                    a href={ "/releases/" (text(release, "id")) } { (text(release, "engine")) " " (short(text(release, "id"))) }
+                    (state(text(release, "state")))
+                    span.note { (time(&release["created_at"])) }
+                } } }
+            }
+        }
+    }
+}

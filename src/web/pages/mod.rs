@@ -1,0 +1,86 @@
+//! Pages for people: stewards, analysts, auditors.
+//!
+//! Drawn by the server from what the REST operations answer (`api`), with
+//! templates that the compiler checks (maud: they are Rust, so a name that is
+//! gone is an error of the build, and every text is escaped unless it says
+//! otherwise). One stylesheet, a few small scripts of our own, nothing from
+//! another host. Pages work without scripts; with them progress is live.
+
+mod api;
+mod assets;
+mod audit;
+mod datasets;
+mod frame;
+mod home;
+mod jobs;
+mod release;
+mod releases;
+mod risk;
+mod signin;
+mod site;
+mod visitor;
+mod words;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+
+use crate::http::{AppState, Drawn};
+use api::Failure;
+use site::Site;
+use visitor::Visitor;
+
+/// What a page may load: style, scripts, pictures and answers of this service.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The pages of a server.
+pub fn pages(state: &AppState) -> Router<AppState> {
+    Router::new()
+        .merge(home::router())
+        .merge(signin::router())
+        .merge(datasets::router())
+        .merge(risk::router())
+        .merge(jobs::router())
+        .merge(releases::router())
+        .merge(audit::router())
+        .layer(middleware::from_fn(guard))
+        .merge(assets::router())
+        .with_state(Site::of(state))
+}
+
+/// Says of every page what a browser may do with it, and that nobody keeps it.
+async fn guard(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let status = response.status();
+    let is_told = response.extensions().get::<Drawn>().is_some();
+    if (status.is_client_error() || status.is_server_error()) && !is_told {
+        // Refused before a page could be drawn: a path or a store that cannot be read.
+        response = frame::failure(&Failure::of_status(status)).drawn(&Visitor::nobody());
+        *response.status_mut() = status;
+    }
+    let headers = response.headers_mut();
+    // A document of the API that a page hands on has a policy of its own.
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(POLICY));
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        // Not `no-referrer`: browsers would then name no origin where a form is sent.
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

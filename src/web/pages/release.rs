@@ -1,0 +1,221 @@
+//! What the page of a release says.
+
+use axum::http::Method;
+use maud::{Markup, html};
+use serde_json::Value;
+use vizard_anonymizer::release::{Format, Guarantee};
+
+use super::datasets::card;
+use super::frame::{self, button, form_token};
+use super::visitor::Visitor;
+use super::words::{state, text, time};
+use crate::web::markup::{list, number, words};
+
+/// Figures of the report that say what is lost, each with its words.
+const LOSSES: [(&str, &str); 6] = [
+    (
+        "/measures/ncp/value/mean",
+        "mean loss of a cell: 0 nothing, 1 everything",
+    ),
+    (
+        "/measures/ncp_published/value/mean",
+        "mean loss of a cell: 0 nothing, 1 everything",
+    ),
+    (
+        "/measures/qid_ncp/value/mean",
+        "mean loss of a quasi-identifier",
+    ),
+    ("/measures/sa_ncp/value/mean", "mean loss of an item"),
+    (
+        "/measures/query_error/value/relative_error/median",
+        "median error of a count",
+    ),
+    (
+        "/measures/reidentification_risk/value/prosecutor_max",
+        "largest risk that a record is found to be somebody's",
+    ),
+];
+
+/// The formats of a download, as the API calls them.
+const FORMATS: [(Format, &str); 4] = [
+    (Format::Csv, "CSV"),
+    (Format::Parquet, "Parquet"),
+    (Format::Ndjson, "NDJSON"),
+    (Format::Arrow, "Arrow"),
+];
+
+/// All of it, from the release and its report.
+pub fn content(visitor: &Visitor, release: &Value, report: &Value) -> Markup {
+    let manifest = &release["manifest"];
+    html! {
+        p { (state(text(release, "state"))) " " span.note {
+            "made " (time(&release["created_at"])) " by the engine " code { (text(release, "engine")) }
+            @if release["published_at"].is_string() { " · published " (time(&release["published_at"])) }
+            @if release["withdrawn_at"].is_string() { " · withdrawn " (time(&release["withdrawn_at"])) }
+        } }
+        div.questions {
+            section {
+                h2 { "Who is protected against what" }
+                (protected(manifest))
+            }
+            section {
+                h2 { "What is lost" }
+                (lost(manifest, report))
+            }
+            section {
+                h2 { "What may I do with it" }
+                (uses(visitor, release))
+            }
+        }
+        (decision(visitor, release))
+        section {
+            h2 { "What the columns are" }
+            (columns(manifest))
+        }
+        p.note { code { (text(release, "id")) } " · dataset " code { (text(release, "dataset")) } ", version " (number(&release["version"])) }
+    }
+}
+
+fn protected(manifest: &Value) -> Markup {
+    let said = list(&manifest["guarantees"])
+        .iter()
+        .filter_map(|guarantee| {
+            let guarantee: Guarantee = serde_json::from_value(guarantee.clone()).ok()?;
+            Some(guarantee.sentence())
+        });
+    let open = list(&manifest["not_protected"]);
+    html! {
+        ul.checks { @for sentence in said { li { (sentence) } } }
+        p { strong { "Against somebody who " } (text(manifest, "adversary")) "." }
+        @if !open.is_empty() {
+            details {
+                summary { "What is not protected (" (open.len()) ")" }
+                ul { @for sentence in open { li { (sentence.as_str().unwrap_or_default()) } } }
+            }
+        }
+    }
+}
+
+fn lost(manifest: &Value, report: &Value) -> Markup {
+    let mut figures: Vec<(String, &str)> = Vec::new();
+    for (place, what) in LOSSES {
+        let figure = report.pointer(place).and_then(Value::as_f64);
+        // Of two measures of one kind the first is shown.
+        if let (Some(figure), false) = (figure, figures.iter().any(|(_, shown)| *shown == what)) {
+            figures.push((format!("{figure:.3}"), what));
+        }
+    }
+    html! {
+        div.cards {
+            (card(&number(&manifest["records"]), "records published"))
+            (card(&number(&manifest["excluded"]), "left out for their own terms"))
+            @if manifest["suppressed"].as_u64().unwrap_or_default() > 0 {
+                (card(&number(&manifest["suppressed"]), "left out, as missing values want it"))
+            }
+            @for (figure, what) in figures { (card(&figure, what)) }
+        }
+    }
+}
+
+fn uses(visitor: &Visitor, release: &Value) -> Markup {
+    let release_id = text(release, "id");
+    let tables = list(&release["manifest"]["tables"]);
+    html! {
+        @if text(release, "state") == "withdrawn" {
+            p { "It was withdrawn: nothing can be downloaded. Do not use copies any more." }
+        } @else {
+            ul.rows { @for table in tables { li {
+                strong { (text(table, "name")) }
+                span.note { (number(&table["rows"])) " rows" }
+                @for (format, title) in FORMATS {
+                    @let format = format!("{format:?}").to_lowercase();
+                    a href={ "/releases/" (release_id) "/tables/" (text(table, "name")) "?format=" (format) } download { (title) }
+                }
+            } } }
+            p { "Count, compare and model with it. Cells that are ranges or groups stand for every value in them: a mean of midpoints is biased. Do not try to find out whose a record is." }
+            @if visitor.may(&Method::GET, "/v1/releases/{id}/report") {
+                p { a.button href={ "/releases/" (release_id) "/report" } { "The whole report, with pictures" } }
+            }
+        }
+    }
+}
+
+/// Publishing and withdrawing, for stewards.
+fn decision(visitor: &Visitor, release: &Value) -> Markup {
+    let place = format!("/releases/{}", text(release, "id"));
+    let may = |verb: &str| visitor.may(&Method::POST, &format!("/v1/releases/{{id}}/{verb}"));
+    html! {
+        @match text(release, "state") {
+            "draft" if may("publish") => {
+                section.decision {
+                    h2 { "Publish it?" }
+                    ol {
+                        li { "Read what is not protected, and the report." }
+                        li { "Is everything in it that the readers need, and nothing more?" }
+                        li { "People's terms are read again while it is published: it stays a draft where they do not allow it any more." }
+                    }
+                    form method="post" action={ (place) "/publish" } {
+                        (form_token(visitor))
+                        details {
+                            summary { "Other releases show the same people" }
+                            label for="reason" { "Why it is published beside them (the ledger shows it; a second steward confirms)" }
+                            textarea #reason name="reason" maxlength="500" rows="3" {}
+                        }
+                        button type="submit" { "Publish" }
+                    }
+                }
+            },
+            "draft" | "published" if may("withdraw") => {
+                section.decision {
+                    h2 { "Take it back?" }
+                    p { "Nobody can download it any more. Copies that were downloaded stay where they are." }
+                    (button(visitor, &format!("{place}/withdraw"), "Withdraw", "plain bad"))
+                }
+            },
+            _ => {},
+        }
+    }
+}
+
+/// The data dictionary.
+fn columns(manifest: &Value) -> Markup {
+    html! {
+        @for table in list(&manifest["tables"]) {
+            h3 { (text(table, "name")) }
+            (frame::table(text(table, "name"), html! { table {
+                thead { tr {
+                    th scope="col" { "Column" }
+                    th scope="col" { "Type" }
+                    th scope="col" { "What a cell is" }
+                } }
+                tbody { @for column in list(&table["columns"]) { tr {
+                    th scope="row" { (text(column, "name")) }
+                    td { (words(text(column, "type"))) }
+                    td { (cell(column)) }
+                } } }
+            } }))
+        }
+    }
+}
+
+/// What a cell of a column holds, in a sentence.
+fn cell(column: &Value) -> Markup {
+    let said = match text(column, "content") {
+        "group" => "The number of the group: its rows look alike.",
+        "generalized" => "A value, a range like [30,39], or a group of the hierarchy.",
+        "exact" => "The value as it was.",
+        "block" => "The number of the block: its rows share the values of their buckets.",
+        "bucket" => "The number of the bucket that holds the value among others.",
+        "fingerprint" => "The number of the set of values that the person has.",
+        "column" => "Values of the attributes of one column, which belong together.",
+        "counterfeits" => "How many values of the bucket stand for nobody.",
+        "attribute" => "The attribute that the bucket is of.",
+        "value" => "A value of the bucket.",
+        "count" => "How often the value is in the bucket.",
+        other => other,
+    };
+    html! {
+        (said)
+        @if column["masked"] == true { " A * shows nothing." }
+    }
+}

@@ -1,0 +1,145 @@
+//! Signing in with a key or an issuer's token, and signing out.
+
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use maud::html;
+
+use super::frame::Page;
+use super::site::Site;
+use super::visitor::{COOKIE, Posted, Visitor};
+use crate::http::ProblemKind;
+use crate::http::auth::SESSION_S;
+
+pub(super) fn router() -> Router<Site> {
+    Router::new()
+        .route("/signin", get(show).post(sign_in))
+        .route("/signout", post(sign_out))
+}
+
+async fn show(visitor: Visitor, RawQuery(query): RawQuery) -> Response {
+    let query = query.unwrap_or_default();
+    let wished = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
+    let wished = wished
+        .map(|(_, place)| place.into_owned())
+        .unwrap_or_default();
+    let next = own_place(&wished);
+    if visitor.principal.is_some() {
+        return Redirect::to(next).into_response();
+    }
+    visitor.answer(Ok(form(next, None)))
+}
+
+fn form(next: &str, wrong: Option<&str>) -> Page {
+    let content = html! {
+        @if let Some(wrong) = wrong {
+            p.wrong role="alert" { (wrong) }
+        }
+        form.sheet method="post" action="/signin" {
+            input type="hidden" name="next" value=(next);
+            label for="key" { "Key" }
+            input #key name="key" type="password" required autocomplete="off" autocapitalize="none" spellcheck="false" autofocus;
+            p.note { "The key that the operator gave you. It begins with vz_. It is not kept in the browser." }
+            button type="submit" { "Sign in" }
+        }
+        p.note { "You are signed out after 8 hours, and after 30 minutes in which you open no page." }
+    };
+    Page::new("Sign in", content)
+}
+
+/// A place of this service to go on to; the first page for anything else.
+fn own_place(next: &str) -> &str {
+    let is_own = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.starts_with("/sign")
+        && next
+            .bytes()
+            .all(|byte| (0x21..0x7f).contains(&byte) && byte != b'\\');
+    if is_own { next } else { "/" }
+}
+
+async fn sign_in(State(site): State<Site>, visitor: Visitor, posted: Posted) -> Response {
+    let next = own_place(posted.text("next"));
+    let gate = site.gate();
+    let begun = gate.sign_in(posted.text("key").trim(), visitor.from).await;
+    match begun {
+        Ok(begun) => {
+            // The session that the browser had before is over: nobody goes on in it.
+            if let Some(old) = visitor.session
+                && let Err(problem) = gate.sign_out(old).await
+            {
+                return problem.into_response();
+            }
+            cookie_and(begun.secret.expose(), SESSION_S, next)
+        }
+        Err(problem) => {
+            let wrong = match problem.kind() {
+                ProblemKind::Unauthenticated => {
+                    "This key opens nothing here. It may be mistyped, revoked, or over."
+                }
+                ProblemKind::TooManyRequests => {
+                    "Too many attempts from your address. Wait a minute, and try again."
+                }
+                _ => "The service cannot look up keys now. Try again in a moment.",
+            };
+            let mut response = visitor.answer(Ok(form(next, Some(wrong))));
+            *response.status_mut() = problem.kind().status();
+            response
+        }
+    }
+}
+
+async fn sign_out(State(site): State<Site>, visitor: Visitor, posted: Posted) -> Response {
+    if let Err(failure) = posted.checked(&visitor) {
+        return visitor.answer(Err(failure));
+    }
+    if let Some(session) = visitor.session
+        && let Err(problem) = site.gate().sign_out(session).await
+    {
+        return problem.into_response();
+    }
+    cookie_and("", 0, "/")
+}
+
+/// Sets the cookie of a session, or takes it away, and goes on to a page.
+fn cookie_and(secret: &str, seconds: i64, next: &str) -> Response {
+    let cookie =
+        format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Strict");
+    let mut response = Redirect::to(next).into_response();
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    if seconds == 0 {
+        // What the browser kept of pages goes too.
+        response.headers_mut().insert(
+            HeaderName::from_static("clear-site-data"),
+            HeaderValue::from_static("\"cache\""),
+        );
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_host() {
+        for good in ["/", "/releases/x?tab=1", "/datasets"] {
+            assert_eq!(own_place(good), good);
+        }
+        for bad in [
+            "",
+            "https://evil.example/",
+            "//evil.example",
+            "/\\evil.example",
+            "/a\nb",
+            "/signout",
+            "javascript:alert(1)",
+        ] {
+            assert_eq!(own_place(bad), "/", "{bad:?}");
+        }
+    }
+}
