@@ -1,19 +1,21 @@
 """Stories in a real browser: every page, at desktop and phone width, light and dark.
 
     scripts/pages            starts a server of its own and calls this
-    pages.py URL KEYS AXE DIR
+    pages.py URL AXE DIR
 
-URL is a running `vizard demo`; KEYS a JSON file with a key for each role; AXE
-the file axe.min.js; DIR where screenshots go. Every page is held against
+URL is a running `vizard demo`, VIZARD_ADMIN_KEY its admin key; AXE the file
+axe.min.js; DIR where screenshots go. Every page is held against
 axe-core's rules (WCAG 2.2 A and AA and best practice) and against its own
 Content-Security-Policy: no violation, no report, no error in the console.
 """
 
 import base64
 import json
+import os
 import pathlib
 import shutil
 import sys
+import urllib.request
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -24,6 +26,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 SECONDS_MAX = 30
 PAGE_BYTES_MAX = 100 * 1024
+KEYS = {"all": ["steward", "uploader", "consent", "auditor", "analyst"], "analyst": ["analyst"]}
 
 
 def browser(width, dark, scripts=True):
@@ -183,11 +186,21 @@ class Stories:
             driver.quit()
 
 
+def key(url, roles):
+    """A new key with these roles."""
+    wish = {"name": "pages", "roles": roles, "datasets": None}
+    headers = {"Authorization": f"Bearer {os.environ['VIZARD_ADMIN_KEY']}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{url}/v1/keys", json.dumps(wish).encode(), headers)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["token"]
+
+
 def main():
-    url, keys, axe, folder = sys.argv[1:]
+    url, axe, folder = sys.argv[1:]
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stories = Stories(url, json.loads(pathlib.Path(keys).read_text()), pathlib.Path(axe), folder)
+    keys = {name: key(url, roles) for name, roles in KEYS.items()}
+    stories = Stories(url, keys, pathlib.Path(axe), folder)
     for width in WIDTHS:
         for dark in (False, True):
             stories.everything(width, dark)
