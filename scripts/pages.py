@@ -21,11 +21,12 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 SECONDS_MAX = 30
 PAGE_BYTES_MAX = 100 * 1024
+SAMPLE = pathlib.Path("sample/records.csv").resolve()
 KEYS = {"all": ["steward", "uploader", "consent", "auditor", "analyst"], "analyst": ["analyst"]}
 
 
@@ -151,6 +152,56 @@ class Stories:
         finally:
             driver.quit()
 
+    def from_file_to_publication(self):
+        """A steward: an export, its proposal, a job, the release, published."""
+        driver = browser("desktop", False)
+        try:
+            self.sign_in(driver, "all")
+            self.go(driver, "/datasets")
+            self.press(driver, "New dataset", "a")
+            self.wait(driver, "the file", lambda it: it.find_elements(By.ID, "file"))
+            self.look(driver, "new-dataset")
+            driver.find_element(By.ID, "file").send_keys(str(SAMPLE))
+            self.wait(driver, "the proposal", lambda it: it.find_elements(By.ID, "keep"))
+            self.look(driver, "new-dataset-proposal")
+            role = driver.find_element(By.CSS_SELECTOR, "select[data-attribute=profession]")
+            Select(role).select_by_value("insensitive")
+            schema = driver.execute_script("return document.getElementById('schema').value")
+            roles = {one["name"]: one["role"] for one in json.loads(schema)["schema"]["attributes"]}
+            assert roles["profession"] == "insensitive", roles
+            Select(role).select_by_value("quasi_identifier")
+            driver.find_element(By.ID, "keep").click()
+            self.wait(driver, "the dataset", lambda it: it.find_elements(By.LINK_TEXT, "New job") or it.find_elements(By.CSS_SELECTOR, "#wrong [role=alert]"))
+            wrong = driver.find_elements(By.CSS_SELECTOR, "#wrong [role=alert]")
+            assert not wrong, wrong[0].text
+            self.look(driver, "new-dataset-made")
+            self.press(driver, "New job", "a")
+            self.wait(driver, "the questions", lambda it: it.find_elements(By.CLASS_NAME, "choices"))
+            self.look(driver, "new-job")
+            driver.find_element(By.CSS_SELECTOR, ".choices a[href$=mondrian]").click()
+            self.wait(driver, "the parameters", lambda it: it.find_elements(By.NAME, "parameter.k"))
+            self.look(driver, "new-job-mondrian")
+            driver.find_element(By.NAME, "parameter.l").send_keys("2")
+            Select(driver.find_element(By.NAME, "parameter.diversity")).select_by_value("recursive")
+            self.press(driver, "Run the job")
+            self.wait(driver, "what is wrong", lambda it: it.find_elements(By.CSS_SELECTOR, "[role=alert]"))
+            self.look(driver, "new-job-wrong")
+            assert driver.find_element(By.NAME, "parameter.l").get_attribute("value") == "2"
+            Select(driver.find_element(By.NAME, "parameter.diversity")).select_by_value("")
+            self.press(driver, "Run the job")
+            self.wait(driver, "the job", lambda it: "/jobs/" in it.current_url)
+            self.look(driver, "job-begun")
+            # The page comes back by itself when the job has ended.
+            self.wait(driver, "the end of the job", lambda it: it.find_elements(By.LINK_TEXT, "To the release"))
+            self.press(driver, "To the release", "a")
+            self.wait(driver, "the draft", lambda it: it.find_elements(By.CLASS_NAME, "decision"))
+            self.look(driver, "release-draft")
+            self.press(driver, "Publish")
+            self.wait(driver, "the publication", lambda it: "Take it back?" in it.page_source)
+            self.look(driver, "release-published")
+        finally:
+            driver.quit()
+
     def without_scripts(self):
         """Reading pages need none: everything but progress is there."""
         driver = browser("desktop", False, scripts=False)
@@ -204,6 +255,7 @@ def main():
     for width in WIDTHS:
         for dark in (False, True):
             stories.everything(width, dark)
+    stories.from_file_to_publication()
     stories.by_role()
     stories.without_scripts()
     print(f"{len(stories.looked)} views, {len(stories.faults)} faults")

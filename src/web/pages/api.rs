@@ -112,6 +112,17 @@ impl Api {
         self.call(visitor, (Method::POST, path), document).await
     }
 
+    /// What an operation answers that puts a document in its place.
+    pub async fn put(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        document: &Value,
+    ) -> Result<Value, Failure> {
+        self.call(visitor, (Method::PUT, path), Some(document))
+            .await
+    }
+
     async fn call(
         &self,
         visitor: &Visitor,

@@ -40,8 +40,11 @@ async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Pag
     let found = api.get(visitor, &listing("/v1/datasets", query)).await?;
     let datasets = list(&found["items"]);
     let content = html! {
+        @if visitor.may(&Method::POST, "/v1/datasets") {
+            p { a.button href="/datasets/new" { "New dataset from a file" } }
+        }
         @if datasets.is_empty() {
-            (nothing("No dataset yet. Programs make one with POST /v1/datasets; README shows how."))
+            (nothing("No dataset yet."))
         } @else {
             (table("Datasets", html! { table {
                 thead { tr {
@@ -96,6 +99,9 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
             (card(&number(&dataset["version"]), "version"))
             (card(&number(&dataset["preferences"]["subjects"]), "people with terms of their own"))
             (card(&kept_for(&dataset), "days that records are kept, where this dataset says it"))
+        }
+        @if visitor.may(&Method::POST, "/v1/jobs") && dataset["records"].is_number() {
+            p { a.button href={ "/datasets/" (dataset_id) "/job" } { "New job" } }
         }
         @if visitor.may(&Method::GET, "/v1/datasets/{id}/risk") && dataset["records"].is_number() {
             p { a.button href={ "/datasets/" (dataset_id) "/risk" } { "Risk before any job" } }

@@ -12,7 +12,9 @@ mod audit;
 mod datasets;
 mod frame;
 mod home;
+mod intake;
 mod jobs;
+mod order;
 mod release;
 mod releases;
 mod risk;
@@ -41,8 +43,10 @@ pub fn pages(state: &AppState) -> Router<AppState> {
     Router::new()
         .merge(home::router())
         .merge(signin::router())
+        .merge(intake::router())
         .merge(datasets::router())
         .merge(risk::router())
+        .merge(order::router())
         .merge(jobs::router())
         .merge(releases::router())
         .merge(audit::router())

@@ -25,6 +25,12 @@ pub const COOKIE: &str = "__Host-vizard";
 /// The field of a form that shows that this service made it.
 pub const FORM_TOKEN: &str = "form_token";
 
+/// The same where a script sends what is no form.
+const TOKEN_HEADER: &str = "x-form-token";
+/// What is said where it is not there.
+const SIGNED_OUT: &str = "You were signed out, or signed in again, since the page was opened. \
+     Go back, load it again, and send it once more.";
+
 /// Who looks at a page.
 #[derive(Clone)]
 pub struct Visitor {
@@ -38,6 +44,8 @@ pub struct Visitor {
     pub request_id: Option<HeaderValue>,
     /// What they asked for: path and query.
     pub place: String,
+    /// The host that they asked, as they named it.
+    host: Option<String>,
     form_token: String,
 }
 
@@ -50,6 +58,7 @@ impl Visitor {
             from: IpAddr::from([0, 0, 0, 0]),
             request_id: None,
             place: String::new(),
+            host: None,
             form_token: String::new(),
         }
     }
@@ -57,6 +66,22 @@ impl Visitor {
     /// What every form of theirs carries; another site can't know it.
     pub fn form_token(&self) -> &str {
         &self.form_token
+    }
+
+    /// An error unless a script of one of their pages sent the request.
+    pub fn sent_by_page(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let given = headers
+            .get(TOKEN_HEADER)
+            .map_or(&[][..], HeaderValue::as_bytes);
+        if is_own(headers, self.host.as_deref()) && self.is_form_token(given) {
+            return Ok(());
+        }
+        Err(Failure::form(StatusCode::FORBIDDEN, SIGNED_OUT))
+    }
+
+    fn is_form_token(&self, given: &[u8]) -> bool {
+        let wanted = self.form_token.as_bytes();
+        !wanted.is_empty() && bool::from(given.ct_eq(wanted))
     }
 
     /// Whether they hold a role.
@@ -132,6 +157,7 @@ impl FromRequestParts<Site> for Visitor {
         let mut visitor = Self {
             request_id: id.and_then(|id| HeaderValue::from_str(id.as_str()).ok()),
             place: place.map_or_else(|| "/".into(), ToString::to_string),
+            host: host_of(parts),
             form_token: secret.map(form_token_of).unwrap_or_default(),
             ..Self::nobody()
         };
@@ -165,15 +191,19 @@ impl Posted {
 
     /// An error unless the form carries what this visitor's forms do.
     pub fn checked(&self, visitor: &Visitor) -> Result<(), Failure> {
-        let (given, wanted) = (self.text(FORM_TOKEN), visitor.form_token());
-        if !wanted.is_empty() && bool::from(given.as_bytes().ct_eq(wanted.as_bytes())) {
+        if visitor.is_form_token(self.text(FORM_TOKEN).as_bytes()) {
             return Ok(());
         }
-        Err(Failure::form(
-            StatusCode::FORBIDDEN,
-            "You were signed out, or signed in again, since the page was opened. Go back, load it again, and send it once more.",
-        ))
+        Err(Failure::form(StatusCode::FORBIDDEN, SIGNED_OUT))
     }
+}
+
+/// The host that a request names: with HTTP/2 it stands in the address.
+fn host_of(parts: &Parts) -> Option<String> {
+    let named = parts.headers.get(header::HOST);
+    let named = named.and_then(|host| host.to_str().ok());
+    let authority = parts.uri.authority().map(|host| host.as_str());
+    authority.or(named).map(str::to_owned)
 }
 
 /// Whether a page of this host sent the request, as the browser says: nothing
@@ -200,10 +230,7 @@ impl FromRequest<Site> for Posted {
     async fn from_request(request: Request, site: &Site) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, site).await?;
-        let authority = parts.uri.authority().map(|host| host.as_str().to_owned());
-        let named = parts.headers.get(header::HOST);
-        let named = named.and_then(|host| host.to_str().ok().map(str::to_owned));
-        if !is_own(&parts.headers, authority.or(named).as_deref()) {
+        if !is_own(&parts.headers, visitor.host.as_deref()) {
             let failure = Failure::form(
                 StatusCode::FORBIDDEN,
                 "It was not sent from a page of this service.",
