@@ -35,7 +35,7 @@ class Known:
     """The originals, and a release of them by each engine."""
 
     def __init__(self, place: Path) -> None:
-        self.records = made_up.people(2000, 1)
+        self.records = made_up.people(2000, 2)
         self._regressions: dict[str, Regression] = {}
         self.releases = {
             name: Release.open(made_up.anonymize(place / name, self.records, job))

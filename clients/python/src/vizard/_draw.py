@@ -115,8 +115,7 @@ class Draw:
         return out
 
     def exchange(self, pool: int, one: Ints, other: Ints) -> None:
-        """Let these rows exchange their slots, and the values with them."""
-        self.values.update(self.exchanged(pool, one, other))
+        """Let these rows exchange their slots; the values are the caller's to exchange."""
         slots = self.slots[pool]
         slots[one], slots[other] = slots[other], slots[one]
 

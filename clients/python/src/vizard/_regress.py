@@ -67,13 +67,14 @@ class _Design:
         self.y, self.x, self.columns = y, x, columns
         self.names = ["(intercept)"]
         self.used: dict[str, list[int]] = {}
+        self.first: dict[str, int] = {}  # position of the first coefficient of a category
         for name in x:
             if columns[name].is_number:
                 self.names.append(name)
                 continue
             values = draw.values[name]
             used = sorted(int(code) for code in np.unique(values[~np.isnan(values)]))
-            self.used[name] = used[1:]
+            self.used[name], self.first[name] = used[1:], len(self.names)
             self.names += [f"{name}={columns[name].labels[code]}" for code in used[1:]]
         center = {name: np.nanmean(draw.values[name]) for name in x if columns[name].is_number}
         scale = {name: np.nanstd(draw.values[name]) or 1.0 for name in center}
@@ -88,6 +89,17 @@ class _Design:
                 gone = np.isnan(values[name])
                 parts += [np.where(gone, np.nan, values[name] == code) for code in self.used[name]]
         return np.stack(parts, axis=1)
+
+    def effect(self, name: str, values: Floats, beta: Floats) -> Floats:
+        """What an attribute adds to the outcome; NaN where it has no value."""
+        if name in self.center:
+            return np.asarray((values - self.center[name]) / self.scale[name] * beta[self.names.index(name)])
+        first = self.first[name]
+        levels = np.zeros(len(self.columns[name].labels) + 1)
+        levels[self.used[name]] = beta[first : first + len(self.used[name])]
+        levels[-1] = np.nan
+        gone = np.isnan(values)
+        return np.asarray(levels[np.where(gone, len(levels) - 1, values).astype(np.int64)])
 
     def original(self) -> Floats:
         """The matrix that brings coefficients back to the units of the attributes."""
@@ -125,8 +137,9 @@ def regress(rows: Rows, y: str, x: list[str], samples: int, burn: int, thin: int
             counts.append(fit.rows)
         if hides:
             beta, noise = fit.drawn(random)
+            sweep = _Sweep(draw, design, beta, noise)
             for _ in range(ROUNDS):
-                _sweep(draw, design, beta, noise, random)
+                sweep.run(random)
     if not hides:
         estimates, variances = estimates * 2, variances * 2
     found = pooled(np.array(estimates), np.array(variances), float(np.mean(counts)) - len(design.names))
@@ -184,35 +197,62 @@ class _Fit:
         return beta, noise
 
 
-def _log(design: _Design, values: dict[str, Floats], beta: Floats, noise: Noise) -> Floats:
+def _log(noise: Noise, y: Floats, fitted: Floats) -> Floats:
     """How well each row fits, as a logarithm; what is missing fits as the average."""
-    fitted = design.matrix(values) @ beta
-    residual = values[design.y] - fitted
+    residual = y - fitted
     gone = np.isnan(residual)
+    if not gone.any():
+        return noise.log(residual, fitted)
     fits = noise.log(np.where(gone, 0.0, residual), np.where(gone, 0.0, fitted))
     return np.where(gone, float(np.mean(fits[~gone])) if not gone.all() else 0.0, fits)
 
 
-def _sweep(draw: Draw, design: _Design, beta: Floats, noise: Noise, random: Random) -> None:
-    now = _log(design, draw.values, beta, noise)
-    for pool, one, other in draw.pairs():
-        changed = {**draw.values, **draw.exchanged(pool, one, other)}
-        then = _log(design, changed, beta, noise)
-        gain = then[one] + then[other] - now[one] - now[other]
-        taken = np.log(random.random(len(one))) < gain
-        draw.exchange(pool, one[taken], other[taken])
-        now = _log(design, draw.values, beta, noise)
-    for name in draw.names:
-        codes = draw.codes(name)
-        rows = np.flatnonzero(~draw.columns[name].exact[codes])
-        if not len(rows):
-            continue
-        proposed = draw.values[name].copy()
-        proposed[rows] = draw.columns[name].draw(codes[rows], random)
-        then = _log(design, {**draw.values, name: proposed}, beta, noise)
-        taken = np.log(random.random(len(now))) < then - now
-        draw.values[name] = np.where(taken, proposed, draw.values[name])
-        now = np.where(taken, then, now)
+class _Sweep:
+    """One round of proposals, for all rows at once: rows are independent given the coefficients."""
+
+    def __init__(self, draw: Draw, design: _Design, beta: Floats, noise: Noise) -> None:
+        self.draw, self.design, self.beta, self.noise = draw, design, beta, noise
+        self.effects = {name: design.effect(name, draw.values[name], beta) for name in design.x}
+        self.fitted = beta[0] + sum(self.effects.values(), np.zeros(draw.rows.count))
+        self.now = _log(noise, draw.values[design.y], self.fitted)
+
+    def tried(self, changed: dict[str, Floats]) -> tuple[Floats, Floats]:
+        """How well rows would fit with these values, and their fitted values."""
+        fitted = self.fitted
+        if self.effects.keys() & changed.keys():
+            # Summed anew: a difference from an effect that was missing would stay missing.
+            effect, beta = self.design.effect, self.beta
+            parts = [effect(n, changed[n], beta) if n in changed else old for n, old in self.effects.items()]
+            fitted = beta[0] + sum(parts, np.zeros(self.draw.rows.count))
+        return _log(self.noise, changed.get(self.design.y, self.draw.values[self.design.y]), fitted), fitted
+
+    def take(self, changed: dict[str, Floats], rows: Ints, then: Floats, fitted: Floats) -> None:
+        """Let these rows have their new values."""
+        for name, values in changed.items():
+            self.draw.values[name][rows] = values[rows]
+            if name in self.effects:
+                self.effects[name][rows] = self.design.effect(name, values[rows], self.beta)
+        self.now[rows], self.fitted[rows] = then[rows], fitted[rows]
+
+    def run(self, random: Random) -> None:
+        """Propose exchanges inside pools, then other values inside cells."""
+        for pool, one, other in self.draw.pairs():
+            changed = self.draw.exchanged(pool, one, other)
+            then, fitted = self.tried(changed)
+            gain = then[one] + then[other] - self.now[one] - self.now[other]
+            taken = np.log(random.random(len(one))) < gain
+            self.draw.exchange(pool, one[taken], other[taken])
+            self.take(changed, np.concatenate([one[taken], other[taken]]), then, fitted)
+        for name in self.draw.names:
+            codes = self.draw.codes(name)
+            rows = np.flatnonzero(~self.draw.columns[name].exact[codes])
+            if not len(rows):
+                continue
+            values = self.draw.values[name].copy()
+            values[rows] = self.draw.columns[name].draw(codes[rows], random)
+            then, fitted = self.tried({name: values})
+            chosen = rows[np.log(random.random(len(rows))) < then[rows] - self.now[rows]]
+            self.take({name: values}, chosen, then, fitted)
 
 
 def _middles(evidence: Evidence) -> Floats:
