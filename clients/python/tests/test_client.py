@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Server
 
-from vizard import Client, ConnectionFailed, JobFailed, Problem, Release
+from vizard import Client, ConnectionFailed, JobFailed, Problem, Release, ReleaseError
 
 HOSTILE = [
     '<script>alert("1")</script>',
@@ -404,3 +404,33 @@ def test_an_answer_that_is_no_problem_document_is_one_all_the_same() -> None:
         with pytest.raises(Problem) as refused:
             client.engines()
         assert (refused.value.status, refused.value.code) == (418, "unknown")
+
+
+MANIFEST = {"format": "vizard-release/1", "engine": "mondrian", "records": 1}
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b", "", "microdata.csv"])
+def test_a_table_that_is_called_like_another_file_is_not_saved(tmp_path: Path, name: str) -> None:
+    with Client("http://127.0.0.1", "k") as client:
+        manifest = {**MANIFEST, "tables": [{"name": name, "sha256": "0", "rows": 1, "columns": []}]}
+        Script(client, [(200, {}, {"dataset": "dataset_x", "manifest": manifest})])
+        with pytest.raises(ReleaseError, match="names a table in a way"):
+            client.save("release_x", tmp_path / "out")
+        assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_table_that_is_not_the_one_of_the_manifest_is_not_kept(tmp_path: Path) -> None:
+    with Client("http://127.0.0.1", "k") as client:
+        manifest = {**MANIFEST, "tables": [{"name": "microdata", "sha256": "0" * 64}]}
+        Script(client, [(200, {}, {"manifest": manifest}), (200, {}, "other bytes")])
+        with pytest.raises(ReleaseError, match="not the one that the manifest names"):
+            client.download("release_x", "microdata", tmp_path / "microdata.csv")
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_redirect_is_not_followed_with_the_key() -> None:
+    with Client("http://127.0.0.1", "k") as client:
+        script = Script(client, [(307, {"location": "http://elsewhere.example/"}, {})])
+        with pytest.raises(Problem):
+            client.engines()
+        assert len(script.asked) == 1

@@ -141,7 +141,8 @@ def to_pandas(rows: Rows, intervals: Intervals, sets: Sets, expand: bool) -> pd.
             MidpointWarning,
             stacklevel=3,
         )
-    return pd.DataFrame(out)
+    frame: pd.DataFrame = pd.DataFrame(out)
+    return frame
 
 
 def _plain(array: pa.Array, kind: str) -> Any:
