@@ -146,6 +146,8 @@ async fn story(address: &str, store: &Store, folder: &Path) -> Result<()> {
     println!(
         "   curl -H 'Authorization: Bearer {steward_token}' http://{address}/v1/releases/{release}/report"
     );
+    println!("\n   in a browser: http://{address}/signin, as the steward with this key:");
+    println!("   {steward_token}");
     Ok(())
 }
 
