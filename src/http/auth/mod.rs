@@ -35,7 +35,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, Method};
+use axum::http::{Extensions, HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -82,7 +82,7 @@ pub async fn authorize(
     let from = address_of(&request);
     let session = request.extensions().get::<Session>().copied();
     let found = match session {
-        Some(session) => gate.in_session(session).await,
+        Some(session) => gate.in_session(session, from).await,
         None => authenticate(&gate, request.headers(), from).await,
     };
     let authenticated = match found {
@@ -104,7 +104,7 @@ pub async fn authorize(
             Problem::new(ProblemKind::Forbidden, detail).into_response()
         }
         Ok(principal) => {
-            note_signed_in(&request);
+            note_signed_in(request.extensions());
             let id = RequestId::of(&request);
             request.extensions_mut().insert(principal.in_request(id));
             next.run(request).await
@@ -135,7 +135,7 @@ async fn with_subject(gate: &Gate, mut request: Request, next: Next) -> Response
     match bearer {
         Err(problem) => problem.into_response(),
         Ok(bearer) => {
-            note_signed_in(&request);
+            note_signed_in(request.extensions());
             let id = RequestId::of(&request);
             request.extensions_mut().insert(bearer.in_request(id));
             next.run(request).await
@@ -144,8 +144,8 @@ async fn with_subject(gate: &Gate, mut request: Request, next: Next) -> Response
 }
 
 /// Tells the connection that its client showed a token that was accepted.
-fn note_signed_in(request: &Request) {
-    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+pub fn note_signed_in(extensions: &Extensions) {
+    if let Some(connection) = extensions.get::<Arc<Connection>>() {
         connection.sign_in();
     }
 }

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::role::Role;
-use super::standing::Standing;
+use super::standing::{Opener, Standing};
 use crate::http::answer::Answer;
 use crate::http::idempotency::Ticket;
 use crate::http::observe::RequestId;
@@ -57,6 +57,18 @@ impl Principal {
             request: None,
             ticket: None,
         }
+    }
+
+    /// The same, as it asks in a session.
+    pub(super) fn in_session(mut self, hash: [u8; 32]) -> Self {
+        let opener = match self.standing {
+            Standing::Operator => Opener::Operator,
+            Standing::Key(id) => Opener::Key(id),
+            Standing::Until(end) => Opener::Until(end),
+            Standing::Session(_, opener) => opener,
+        };
+        self.standing = Standing::Session(hash, opener);
+        self
     }
 
     /// The same, as it comes with one request.

@@ -21,12 +21,13 @@ use super::gate::Gate;
 use super::identify;
 use super::principal::Principal;
 use super::role::Role;
-use super::standing::Standing;
+use super::standing::{Opener, Standing};
 use super::token::random_digits;
 use crate::config::Secret;
+use crate::http::observe::RequestId;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::ids::{DatasetId, KeyId};
-use crate::store::{Act, SESSION_LIFETIME, StoreError};
+use crate::store::{SESSION_LIFETIME, StoreError};
 
 /// Bytes of randomness in a session's secret.
 const SECRET_BYTES: usize = 32;
@@ -79,7 +80,11 @@ impl Gate {
     ///
     /// # Errors
     /// What the API would answer to the token: 401, 429 or 503.
-    pub async fn sign_in(&self, bearer: &str, from: IpAddr) -> Result<NewSession, Problem> {
+    pub async fn sign_in(
+        &self,
+        bearer: &str,
+        (from, request): (IpAddr, Option<RequestId>),
+    ) -> Result<NewSession, Problem> {
         self.throttle.token(bearer, from)?;
         let found = identify(self, bearer).await;
         match &found {
@@ -96,20 +101,26 @@ impl Gate {
         })?;
         let holder = json!(self.holder(&principal));
         let hash = Sha256::digest(&secret).into();
-        let act = Act::by(principal.name());
+        let act = principal.in_request(request).act();
         self.store.session_begin(act, hash, holder).await?;
         let secret = Secret::new(secret);
         Ok(NewSession { secret })
     }
 
     fn holder(&self, principal: &Principal) -> Holder {
-        match principal.standing() {
-            Standing::Operator => {
+        let opener = match principal.standing() {
+            Standing::Operator => Opener::Operator,
+            Standing::Key(id) => Opener::Key(id),
+            Standing::Until(until) => Opener::Until(until),
+            Standing::Session(_, opener) => opener,
+        };
+        match opener {
+            Opener::Operator => {
                 let digest = self.admin.as_ref().map(|admin| to_hex(admin.digest()));
                 Holder::Operator(digest.unwrap_or_default())
             }
-            Standing::Key(id) => Holder::Key(id),
-            Standing::Until(until) => Holder::Issuer {
+            Opener::Key(id) => Holder::Key(id),
+            Opener::Until(until) => Holder::Issuer {
                 name: principal.name().to_owned(),
                 roles: principal.roles().to_vec(),
                 datasets: principal.datasets().map(<[_]>::to_vec),
@@ -122,27 +133,50 @@ impl Gate {
     ///
     /// # Errors
     /// That the store does not answer.
-    pub async fn sign_out(&self, session: Session) -> Result<(), Problem> {
-        let Ok(principal) = self.in_session(session).await else {
-            return Ok(());
+    pub async fn sign_out(
+        &self,
+        session: Session,
+        (from, request): (IpAddr, Option<RequestId>),
+    ) -> Result<(), Problem> {
+        let principal = match self.in_session(session, from).await {
+            Ok(principal) => principal,
+            Err(problem) if problem.kind() == ProblemKind::Unauthenticated => return Ok(()),
+            Err(problem) => return Err(problem),
         };
-        let act = Act::by(principal.name());
+        let act = principal.in_request(request).act();
         self.store.session_end(act, session.0).await?;
         Ok(())
     }
 
-    /// Who asks in a session.
+    /// Who asks in a session. Sessions that were not found before are counted, as
+    /// tokens are.
     ///
     /// # Errors
-    /// 401 where it is over, or where what opened it opens nothing any more.
-    pub async fn in_session(&self, session: Session) -> Result<Principal, Problem> {
+    /// 401 where it is over, or where what opened it opens nothing any more; 429.
+    pub async fn in_session(&self, session: Session, from: IpAddr) -> Result<Principal, Problem> {
+        let shown = to_hex(&session.0);
+        self.throttle.token(&shown, from)?;
+        let found = self.opened(session).await;
+        match &found {
+            Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
+            found => self.throttle.note_token(&shown, found.is_ok()),
+        }
+        Ok(found?.in_session(session.0))
+    }
+
+    async fn opened(&self, session: Session) -> Result<Principal, Problem> {
         let row = self.store.session_find(session.0).await?;
         let row = row.ok_or_else(unauthenticated)?;
         if row.found_at - row.seen_at >= SEEN_INTERVAL {
             self.store.session_touch(session.0).await?;
         }
-        let holder: Holder = serde_json::from_value(row.holder).map_err(|_| unauthenticated())?;
-        match holder {
+        let holder = serde_json::from_value(row.holder).map_err(|_| unauthenticated())?;
+        self.holding(holder).await?.ok_or_else(unauthenticated)
+    }
+
+    /// Who signed in, if what they showed still opens anything.
+    async fn holding(&self, holder: Holder) -> Result<Option<Principal>, Problem> {
+        Ok(match holder {
             Holder::Operator(digest) => {
                 let digest = from_hex::<32>(&digest);
                 let admin = self.admin.as_ref();
@@ -166,8 +200,7 @@ impl Gate {
                 let lives = self.oidc.is_some() && self.clock.now() < until;
                 lives.then(|| Principal::named(name, roles, datasets, until))
             }
-        }
-        .ok_or_else(unauthenticated)
+        })
     }
 }
 

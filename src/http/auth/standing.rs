@@ -18,6 +18,15 @@ use crate::store::{Store, StoreError};
 /// Time between two looks at what a stream rests on.
 pub(in crate::http) const STANDING_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Whether a key opens anything; a store that does not answer says nothing.
+async fn is_live(store: &Store, id: KeyId) -> bool {
+    match store.key_get(id).await {
+        Ok(key) => key.is_live(),
+        Err(StoreError::NotFound { .. }) => false,
+        Err(_) => true,
+    }
+}
+
 /// What a principal's access rests on.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) enum Standing {
@@ -27,6 +36,19 @@ pub(in crate::http) enum Standing {
     Key(KeyId),
     /// An issuer's token, until this time, the leeway included.
     Until(DateTime<Utc>),
+    /// A session of a browser, until it ends, and what opened it does.
+    Session([u8; 32], Opener),
+}
+
+/// What opened a session.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::http) enum Opener {
+    /// The operator's own key, which was looked at when the request came.
+    Operator,
+    /// An API key.
+    Key(KeyId),
+    /// An issuer's token.
+    Until(DateTime<Utc>),
 }
 
 impl Standing {
@@ -34,12 +56,16 @@ impl Standing {
     pub async fn holds(self, store: &Store, clock: &dyn Clock) -> bool {
         match self {
             Self::Operator => true,
-            Self::Key(id) => match store.key_get(id).await {
-                Ok(key) => key.is_live(),
-                Err(StoreError::NotFound { .. }) => false,
-                Err(_) => true,
-            },
+            Self::Key(id) => is_live(store, id).await,
             Self::Until(end) => clock.now() < end,
+            Self::Session(hash, opener) => {
+                let opens = match opener {
+                    Opener::Operator => true,
+                    Opener::Key(id) => is_live(store, id).await,
+                    Opener::Until(end) => clock.now() < end,
+                };
+                opens && !matches!(store.session_find(hash).await, Ok(None))
+            }
         }
     }
 

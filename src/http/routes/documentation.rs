@@ -25,10 +25,9 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 pub(in crate::http) fn pages() -> Router<AppState> {
     let config = Config::from("/openapi.yaml").validator_url("none");
     let docs: Router<AppState> = SwaggerUi::new("/docs").config(config).into();
-    let docs = docs.layer(middleware::from_fn(async |request: Request, next: Next| {
+    docs.layer(middleware::from_fn(async |request: Request, next: Next| {
         guarded(next.run(request).await, OF_DOCS)
-    }));
-    docs
+    }))
 }
 
 /// A page with what a browser is told of it.

@@ -5,7 +5,7 @@
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Method, Request, Response, StatusCode, header};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -28,6 +28,8 @@ pub struct Failure {
     pub title: String,
     /// What to do about it.
     pub detail: String,
+    /// The kind of problem, as the API calls it; empty for one of a page's own.
+    pub code: String,
 }
 
 impl Failure {
@@ -37,6 +39,7 @@ impl Failure {
             status: StatusCode::NOT_FOUND,
             title: "There is no such page".into(),
             detail: "It may have been removed, or it may not be yours to see.".into(),
+            code: String::new(),
         }
     }
 
@@ -46,6 +49,7 @@ impl Failure {
             status,
             title: "The form was not accepted".into(),
             detail: detail.into(),
+            code: String::new(),
         }
     }
 
@@ -71,6 +75,7 @@ impl Failure {
             status,
             title: text("title", "The service did not answer"),
             detail: text("detail", "Try again in a moment."),
+            code: text("type", "").replace("urn:vizard:problem:", ""),
         }
     }
 }
@@ -83,8 +88,9 @@ impl Api {
 
     /// What the API answers to a request.
     pub async fn send(&self, visitor: &Visitor, mut request: Request<Body>) -> Response<Body> {
-        if let Some(id) = &visitor.request_id {
-            request.headers_mut().insert(REQUEST_ID.clone(), id.clone());
+        let id = visitor.request_id.as_ref();
+        if let Some(Ok(id)) = id.map(|id| HeaderValue::from_str(id.as_str())) {
+            request.headers_mut().insert(REQUEST_ID.clone(), id);
         }
         let extensions = request.extensions_mut();
         extensions.insert(RemoteAddress(visitor.from));
@@ -100,6 +106,20 @@ impl Api {
     /// A document.
     pub async fn get(&self, visitor: &Visitor, path: &str) -> Result<Value, Failure> {
         self.call(visitor, (Method::GET, path), None).await
+    }
+
+    /// A document of a list, with a query; null where the visitor may not see it.
+    pub async fn get_if_may(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        query: &str,
+    ) -> Result<Value, Failure> {
+        if visitor.may(&Method::GET, path) {
+            self.get(visitor, &format!("{path}?{query}")).await
+        } else {
+            Ok(Value::Null)
+        }
     }
 
     /// What an operation answers that changes something, with or without a document.

@@ -63,7 +63,7 @@ async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Pag
                 } } }
             } }))
         }
-        (more("/datasets", &found["next_cursor"]))
+        (more("/datasets", query, &found["next_cursor"]))
     };
     Ok(Page::new("Datasets", content))
 }
@@ -83,14 +83,8 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
         .get(visitor, &format!("/v1/datasets/{dataset_id}"))
         .await?;
     let of_it = format!("dataset={dataset_id}&limit=10");
-    let jobs = match visitor.may(&Method::GET, "/v1/jobs") {
-        true => api.get(visitor, &format!("/v1/jobs?{of_it}")).await?,
-        false => Value::Null,
-    };
-    let releases = match visitor.may(&Method::GET, "/v1/releases") {
-        true => api.get(visitor, &format!("/v1/releases?{of_it}")).await?,
-        false => Value::Null,
-    };
+    let jobs = api.get_if_may(visitor, "/v1/jobs", &of_it).await?;
+    let releases = api.get_if_may(visitor, "/v1/releases", &of_it).await?;
     let schema = &dataset["schema"];
     let content = html! {
         @if let Some(purpose) = schema["purpose"].as_str() { p.lead { (purpose) } }

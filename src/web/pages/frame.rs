@@ -133,13 +133,17 @@ pub fn failure(failure: &Failure) -> Page {
     Page::new(failure.title.clone(), content)
 }
 
-/// The way to the next page of a list, where there is one.
-pub fn more(place: &str, next_cursor: &serde_json::Value) -> Markup {
+/// The way to the next page of a list, where there is one; with what it is
+/// restricted to.
+pub fn more(place: &str, query: Option<&str>, next_cursor: &serde_json::Value) -> Markup {
     let cursor = next_cursor.as_str().unwrap_or_default();
-    let sign = if place.contains('?') { '&' } else { '?' };
+    let mut next = form_urlencoded::Serializer::new(String::new());
+    let shown = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    next.extend_pairs(shown.filter(|(name, _)| name != "cursor"));
+    next.append_pair("cursor", cursor);
     html! {
         @if !cursor.is_empty() {
-            p { a href={ (place) (sign) (super::visitor::query_text("cursor", cursor)) } { "Older ones" } }
+            p { a href={ (place) "?" (next.finish()) } { "Older ones" } }
         }
     }
 }

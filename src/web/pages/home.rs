@@ -60,18 +60,16 @@ async fn some(
     operation: &str,
     query: &str,
 ) -> Result<Vec<Value>, Failure> {
-    if !visitor.may(&Method::GET, operation) {
-        return Ok(Vec::new());
-    }
-    let found = api.get(visitor, &format!("{operation}?{query}")).await?;
+    let found = api.get_if_may(visitor, operation, query).await?;
     Ok(list(&found["items"]).to_vec())
 }
 
 async fn waiting(api: &Api, visitor: &Visitor) -> Result<Page, Failure> {
     let asking = (api, visitor);
-    let drafts = match visitor.has(Role::Steward) {
-        true => some(asking, "/v1/releases", "state=draft&limit=10").await?,
-        false => Vec::new(),
+    let drafts = if visitor.has(Role::Steward) {
+        some(asking, "/v1/releases", "state=draft&limit=10").await?
+    } else {
+        Vec::new()
     };
     let running = some(asking, "/v1/jobs", "state=running&limit=10").await?;
     let queued = some(asking, "/v1/jobs", "state=queued&limit=10").await?;

@@ -16,6 +16,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::api::{Api, Failure};
+use super::datasets::listing;
 use super::frame::{Page, table};
 use super::site::Site;
 use super::visitor::Visitor;
@@ -43,10 +44,12 @@ pub(super) fn router() -> Router<Site> {
 }
 
 async fn show(visitor: Visitor) -> Response {
-    let page = match visitor.may(&Method::POST, "/v1/datasets") {
-        true => Ok(empty(&visitor)),
-        false if visitor.principal.is_none() => Err(Failure::of_status(StatusCode::UNAUTHORIZED)),
-        false => Err(Failure::of_status(StatusCode::FORBIDDEN)),
+    let page = if visitor.principal.is_none() {
+        Err(Failure::of_status(StatusCode::UNAUTHORIZED))
+    } else if visitor.may(&Method::POST, "/v1/datasets") {
+        Ok(empty(&visitor))
+    } else {
+        Err(Failure::of_status(StatusCode::FORBIDDEN))
     };
     visitor.answer(page)
 }
@@ -71,7 +74,8 @@ fn empty(visitor: &Visitor) -> Page {
 async fn inspect(State(api): State<Arc<Api>>, visitor: Visitor, request: Request) -> Response {
     let found = async {
         visitor.sent_by_page(request.headers())?;
-        let response = forwarded(&api, &visitor, (Method::POST, "/v1/inspections"), request).await;
+        let path = listing("/v1/inspections", request.uri().query());
+        let response = forwarded(&api, &visitor, (Method::POST, &path), request).await;
         if !response.status().is_success() {
             return Err(Failure::of_response(response).await);
         }
@@ -119,7 +123,8 @@ fn proposal(found: &Value) -> Markup {
     let proposed = json!({"schema": found["schema"], "hierarchies": found["hierarchies"]});
     html! {
         section {
-            h2 { "What the file is" }
+            h2 #found tabindex="-1" { "What the file is" }
+            @if found["is_cut"] == true { p.wrong { "Its first 64 MiB alone were looked at: figures and roles are of these." } }
             p { (number(&found["records"])) " records, " (list(&found["attributes"]).len()) " attributes." }
             ul { @for line in list(&found["evidence"]) { li { (line.as_str().unwrap_or_default()) } } }
         }

@@ -53,7 +53,7 @@ async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Pag
                 } } }
             } }))
         }
-        (more("/jobs", &found["next_cursor"]))
+        (more("/jobs", query, &found["next_cursor"]))
     };
     Ok(Page::new("Jobs", content))
 }
@@ -73,7 +73,7 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
     let word = text(&job, "state");
     let goes_on = matches!(word, "queued" | "running");
     let content = html! {
-        div #job data-events=[goes_on.then(|| format!("/jobs/{job_id}/events"))] {
+        div #job data-state=(word) data-events=[goes_on.then(|| format!("/jobs/{job_id}/events"))] {
             p { "State: " (state(word)) " " span.note { (said(&job)) } }
             (progress(&job["progress"], goes_on))
         }
@@ -119,7 +119,7 @@ fn progress(progress: &Value, goes_on: bool) -> Markup {
     let fraction = progress["fraction"].as_f64().unwrap_or_default();
     html! {
         @if goes_on {
-            label for="progress" { "Step " span #step { (progress["step"]) } " of " (progress["steps"]) ": " span #label { (text(progress, "label")) } }
+            label for="progress" { "Step " span #step { (progress["step"]) } " of " span #steps { (progress["steps"]) } ": " span #label { (text(progress, "label")) } }
             progress #progress max="1" value=(format!("{fraction:.3}")) {}
             noscript { p.note { "Load the page again to see how far it is." } }
         }

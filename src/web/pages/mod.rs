@@ -24,7 +24,7 @@ mod visitor;
 mod words;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
@@ -38,6 +38,9 @@ use visitor::Visitor;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// Bytes of a form.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
 /// The pages of a server.
 pub fn pages(state: &AppState) -> Router<AppState> {
     Router::new()
@@ -50,6 +53,7 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .merge(jobs::router())
         .merge(releases::router())
         .merge(audit::router())
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::from_fn(guard))
         .merge(assets::router())
         .with_state(Site::of(state))

@@ -183,7 +183,7 @@ fn example(property: &Value) -> String {
 fn meaning(name: &str) -> &'static str {
     match name {
         "k" => {
-            "5 means: at most 1 in 5 that a row is a certain person's. 12 suits a public release, 5 one under contract."
+            "5 means: at most 1 in 5 that a row is a certain person's. 5 suits readers under contract, 12 a public release."
         }
         "l" => "3 means: at most 1 in 3 of the values shown together is the person's.",
         "t_closeness" => "0.2 means: what a group shows is at most 0.2 away from the whole table.",
@@ -201,9 +201,10 @@ fn parameters(engine: &Value, posted: &Posted) -> Result<Value, Failure> {
             continue;
         }
         let is_text = takes(property, "string") || property["enum"].is_array();
-        let value = match is_text {
-            true => Ok(json!(given)),
-            false => serde_json::from_str(given),
+        let value = if is_text {
+            Ok(json!(given))
+        } else {
+            serde_json::from_str(given)
         };
         let value = value.map_err(|_| {
             let detail = format!("{}: it is a number, or JSON.", words(name));

@@ -9,20 +9,22 @@ if (job) {
     const element = document.getElementById(id);
     if (element) element.textContent = text;
   };
-  events.addEventListener("state", (event) => {
-    const told = JSON.parse(event.data);
-    const bar = document.getElementById("progress");
-    if (bar) bar.value = told.progress.fraction;
-    put("step", told.progress.step);
-    put("label", told.progress.label);
-    if (!["queued", "running"].includes(told.state)) {
+  const told = (event) => {
+    const { state, progress } = JSON.parse(event.data);
+    // Another state has another page: what can be done, the release, what went wrong.
+    if (state !== job.dataset.state) {
       events.close();
       location.reload();
-    } else if (told.state !== job.dataset.state) {
-      if (job.dataset.state) location.reload();
-      job.dataset.state = told.state;
+      return;
     }
-  });
+    const bar = document.getElementById("progress");
+    if (bar) bar.value = progress.fraction;
+    put("step", progress.step);
+    put("steps", progress.steps);
+    put("label", progress.label);
+  };
+  events.addEventListener("state", told);
+  events.addEventListener("progress", told);
 }
 
 // From a file to a dataset: the file is looked at, the proposal corrected, the file sent.
@@ -31,8 +33,8 @@ if (intake) {
   const part = (id) => document.getElementById(id);
   const file = part("file");
   const said = (text) => (part("said").textContent = text);
-  const kind = () => {
-    const name = file.files[0].name.toLowerCase();
+  const kind = (chosen) => {
+    const name = chosen.name.toLowerCase();
     if (name.endsWith(".parquet")) return "application/vnd.apache.parquet";
     if (name.endsWith(".ndjson") || name.endsWith(".jsonl")) return "application/x-ndjson";
     return "text/csv";
@@ -54,7 +56,7 @@ if (intake) {
         bar.hidden = true;
         settle(request);
       };
-      request.addEventListener("load", end(request => (request.status < 300 ? resolve : reject)(request)));
+      request.addEventListener("load", end((sent) => (sent.status < 300 ? resolve : reject)(sent)));
       request.addEventListener("error", end(reject));
       request.send(body);
     });
@@ -85,54 +87,74 @@ if (intake) {
       }
       box.append(list);
     }
+    box.tabIndex = -1;
     part("wrong").replaceChildren(box);
+    box.focus();
     said("");
   };
 
-  const keep = async () => {
+  // What is sent is the file of which the proposal is.
+  const keep = async (chosen) => {
+    const controls = document.querySelectorAll("#proposal select, #proposal textarea, #keep");
+    const lock = (locked) => controls.forEach((control) => (control.disabled = locked));
     part("wrong").replaceChildren();
-    part("keep").disabled = true;
+    lock(true);
+    file.disabled = true;
     try {
-      let id = intake.dataset.dataset;
-      if (!id) {
-        said("The dataset is made.");
+      if (!intake.dataset.dataset) {
+        said("The dataset is being made.");
         const made = await send("/datasets/new/dataset", part("schema").value, "application/json");
-        id = JSON.parse(made.responseText).id;
-        intake.dataset.dataset = id;
+        intake.dataset.dataset = JSON.parse(made.responseText).id;
       }
-      said("The file is sent and read.");
-      await send(`/datasets/${id}/records`, file.files[0], kind());
-      location.assign(`/datasets/${id}`);
+      said("The file is being sent and read.");
+      await send(`/datasets/${intake.dataset.dataset}/records`, chosen, kind(chosen));
+      location.assign(`/datasets/${intake.dataset.dataset}`);
     } catch (request) {
       wrong(request);
-      part("keep").disabled = false;
+      file.disabled = false;
+      if (intake.dataset.dataset) {
+        // The dataset has these roles now: other ones are of another dataset.
+        said("The dataset is made, and the file was refused. Mend the file and choose it again; what is here stays as it was made.");
+      } else {
+        lock(false);
+      }
     }
   };
 
+  // The roles stand in the schema; where that is changed by hand, they are changed there.
   const correct = (event) => {
+    const choices = document.querySelectorAll("select[data-attribute]");
     const choice = event.target.closest("select[data-attribute]");
+    if (event.target === part("schema")) choices.forEach((one) => (one.disabled = true));
     if (!choice) return;
     const proposed = JSON.parse(part("schema").value);
-    for (const attribute of proposed.schema.attributes) {
+    for (const attribute of proposed.schema?.attributes || []) {
       if (attribute.name === choice.dataset.attribute) attribute.role = choice.value;
     }
     part("schema").value = JSON.stringify(proposed, null, 2);
   };
 
   file.addEventListener("change", async () => {
-    if (!file.files.length) return;
+    const chosen = file.files[0];
+    if (!chosen) return;
     part("proposal").replaceChildren();
     part("wrong").replaceChildren();
     delete intake.dataset.dataset;
-    said("The file is looked at.");
+    file.disabled = true;
+    said("The file is being looked at.");
+    // Parquet says what it is at its end.
+    const looked = chosen.name.toLowerCase().endsWith(".parquet") ? chosen : chosen.slice(0, 64 << 20);
+    const name = encodeURIComponent(chosen.name.replace(/\.[^.]*$/, "").slice(0, 64) || "dataset");
     try {
-      const found = await send("/datasets/new/inspection", file.files[0].slice(0, 64 << 20), kind());
+      const found = await send(`/datasets/new/inspection?name=${name}`, looked, kind(chosen));
       part("proposal").innerHTML = found.responseText;
-      part("keep").addEventListener("click", keep);
+      part("keep").addEventListener("click", () => keep(chosen));
       said("Here is a proposal. Nothing was kept of the file.");
+      document.getElementById("found").focus();
     } catch (request) {
       wrong(request);
     }
+    file.disabled = false;
   });
   part("proposal").addEventListener("change", correct);
 }

@@ -129,7 +129,7 @@ fn uses(visitor: &Visitor, release: &Value) -> Markup {
                 span.note { (number(&table["rows"])) " rows" }
                 @for (format, title) in FORMATS {
                     @let format = format!("{format:?}").to_lowercase();
-                    a href={ "/releases/" (release_id) "/tables/" (text(table, "name")) "?format=" (format) } download { (title) }
+                    a href={ "/releases/" (release_id) "/tables/" (text(table, "name")) "?format=" (format) } { (title) }
                 }
             } } }
             p { "Count, compare and model with it. Cells that are ranges or groups stand for every value in them: a mean of midpoints is biased. Do not try to find out whose a record is." }
@@ -146,25 +146,7 @@ fn decision(visitor: &Visitor, release: &Value) -> Markup {
     let may = |verb: &str| visitor.may(&Method::POST, &format!("/v1/releases/{{id}}/{verb}"));
     html! {
         @match text(release, "state") {
-            "draft" if may("publish") => {
-                section.decision {
-                    h2 { "Publish it?" }
-                    ol {
-                        li { "Read what is not protected, and the report." }
-                        li { "Is everything in it that the readers need, and nothing more?" }
-                        li { "People's terms are read again while it is published: it stays a draft where they do not allow it any more." }
-                    }
-                    form method="post" action={ (place) "/publish" } {
-                        (form_token(visitor))
-                        details {
-                            summary { "Other releases show the same people" }
-                            label for="reason" { "Why it is published beside them (the ledger shows it; a second steward confirms)" }
-                            textarea #reason name="reason" maxlength="500" rows="3" {}
-                        }
-                        button type="submit" { "Publish" }
-                    }
-                }
-            },
+            "draft" if may("publish") => (publishing(visitor, release)),
             "draft" | "published" if may("withdraw") => {
                 section.decision {
                     h2 { "Take it back?" }
@@ -174,6 +156,59 @@ fn decision(visitor: &Visitor, release: &Value) -> Markup {
             },
             _ => {},
         }
+    }
+}
+
+/// What a steward reads before publishing. Where two are needed, what the first one
+/// said; a reason is asked for only once it is known of which releases.
+fn publishing(visitor: &Visitor, release: &Value) -> Markup {
+    let approval = &release["approval"];
+    let reason = text(&approval["acknowledged"], "reason");
+    html! {
+        section.decision {
+            h2 { @if approval.is_null() { "Publish it?" } @else { "Publish it as the second steward?" } }
+            @if !approval.is_null() {
+                p { strong { "It waits for another steward. " } "The first one approved it " (time(&approval["approved_at"])) ". Two are needed for these grounds:" }
+                ul { @for ground in list(&approval["grounds"]) { li { (said(ground)) } } }
+            }
+            ol {
+                li { "Read what is not protected, and the report." }
+                li { "Is everything in it that the readers need, and nothing more?" }
+                li { "People's terms are read again while it is published: it stays a draft where they do not allow it any more." }
+            }
+            form method="post" action={ "/releases/" (text(release, "id")) "/publish" } {
+                (form_token(visitor))
+                @if !reason.is_empty() {
+                    p { "The first steward's reason to publish it beside other releases of the same people: " q { (reason) } " The ledger shows it." }
+                    input type="hidden" name="reason" value=(reason);
+                }
+                button type="submit" { "Publish" }
+            }
+        }
+    }
+}
+
+/// A ground as it stands in the API: a word, or an object with figures.
+fn said(ground: &Value) -> String {
+    match ground.as_str() {
+        Some(word) => words(word),
+        None => ground.to_string(),
+    }
+}
+
+/// What is asked where public releases show the same people: why it is published
+/// beside them, once it is told what they tell together.
+pub fn beside_others(visitor: &Visitor, release: &str, detail: &str) -> Markup {
+    html! {
+        p { (detail) }
+        p { "Somebody who has both may learn more than each of them tells. " a href={ "/releases/" (release) "/report" } { "The report" } " and " code { "GET /v1/releases/{id}/verification" } " say what. Withdraw it, order a release of a series, or give the reason why it is published all the same; another steward has to agree." }
+        form method="post" action={ "/releases/" (release) "/publish" } {
+            (form_token(visitor))
+            label for="reason" { "Reason (the ledger shows it)" }
+            textarea #reason name="reason" required maxlength="500" rows="3" {}
+            p { button type="submit" { "Publish with this reason" } }
+        }
+        p { a href={ "/releases/" (release) } { "Back to the draft" } }
     }
 }
 

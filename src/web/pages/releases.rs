@@ -59,7 +59,7 @@ async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Pag
                 } } }
             } }))
         }
-        (more("/releases", &found["next_cursor"]))
+        (more("/releases", query, &found["next_cursor"]))
     };
     Ok(Page::new("Releases", content))
 }
@@ -82,12 +82,11 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
         "withdrawn" => Value::Null,
         _ => api.get(visitor, &format!("{place}/report")).await?,
     };
-    let dataset = match visitor.has(Role::Steward) {
-        true => {
-            let dataset = format!("/v1/datasets/{}", text(&found, "dataset"));
-            api.get(visitor, &dataset).await?
-        }
-        false => Value::Null,
+    let dataset = if visitor.has(Role::Steward) {
+        let dataset = format!("/v1/datasets/{}", text(&found, "dataset"));
+        api.get(visitor, &dataset).await?
+    } else {
+        Value::Null
     };
     let name = match text(&dataset, "name") {
         "" => format!("Release by {}", text(&found, "engine")),
@@ -105,10 +104,11 @@ async fn handed_on((api, visitor): (&Api, &Visitor), path: &str, accept: &'stati
     match request {
         Ok(request) => {
             let response = api.send(visitor, request).await;
-            match response.status().is_success() {
-                true => response,
+            if response.status().is_success() {
+                response
+            } else {
                 // The document that a program gets says less to people than a page.
-                false => visitor.answer(Err(Failure::of_response(response).await)),
+                visitor.answer(Err(Failure::of_response(response).await))
             }
         }
         Err(_) => visitor.answer(Err(Failure::not_found())),
@@ -150,9 +150,10 @@ async fn publish(
     posted: Posted,
 ) -> Response {
     let reason = posted.text("reason").trim().to_owned();
-    let wish = match reason.is_empty() {
-        true => json!({}),
-        false => json!({"acknowledge_composition": true, "reason": reason}),
+    let wish = if reason.is_empty() {
+        json!({})
+    } else {
+        json!({"acknowledge_composition": true, "reason": reason})
     };
     moved(&api, &visitor, (&wanted, "publish"), (posted, Some(wish))).await
 }
@@ -178,10 +179,18 @@ async fn moved(
         let release = id("release", wanted).ok_or_else(Failure::not_found)?;
         let place = format!("/v1/releases/{release}/{verb}");
         api.post(visitor, &place, wish.as_ref()).await?;
-        Ok(Redirect::to(&format!("/releases/{release}")).into_response())
+        Ok::<_, Failure>(Redirect::to(&format!("/releases/{release}")).into_response())
     };
     match done.await {
         Ok(response) => response,
+        Err(failure) if failure.code == "composition" => {
+            let content = release::beside_others(visitor, wanted, &failure.detail);
+            let page = Page::new("Other releases show the same people", content);
+            let page = page.below(format!("/releases/{wanted}"), "Release");
+            let mut response = visitor.answer(Ok(page));
+            *response.status_mut() = failure.status;
+            response
+        }
         Err(failure) => visitor.answer(Err(failure)),
     }
 }

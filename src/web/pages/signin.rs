@@ -40,8 +40,8 @@ fn form(next: &str, wrong: Option<&str>) -> Page {
         form.sheet method="post" action="/signin" {
             input type="hidden" name="next" value=(next);
             label for="key" { "Key" }
-            input #key name="key" type="password" required autocomplete="off" autocapitalize="none" spellcheck="false" autofocus;
-            p.note { "The key that the operator gave you. It begins with vz_. It is not kept in the browser." }
+            input #key name="key" type="password" required autocomplete="off" autocapitalize="none" spellcheck="false" autofocus aria-invalid=[wrong.map(|_| "true")] aria-describedby="about-key";
+            p.note #about-key { "The key that the operator gave you. It begins with vz_. It is not kept in the browser." }
             button type="submit" { "Sign in" }
         }
         p.note { "You are signed out after 8 hours, and after 30 minutes in which you open no page." }
@@ -63,12 +63,14 @@ fn own_place(next: &str) -> &str {
 async fn sign_in(State(site): State<Site>, visitor: Visitor, posted: Posted) -> Response {
     let next = own_place(posted.text("next"));
     let gate = site.gate();
-    let begun = gate.sign_in(posted.text("key").trim(), visitor.from).await;
+    let begun = gate
+        .sign_in(posted.text("key").trim(), visitor.asking())
+        .await;
     match begun {
         Ok(begun) => {
             // The session that the browser had before is over: nobody goes on in it.
             if let Some(old) = visitor.session
-                && let Err(problem) = gate.sign_out(old).await
+                && let Err(problem) = gate.sign_out(old, visitor.asking()).await
             {
                 return problem.into_response();
             }
@@ -96,7 +98,7 @@ async fn sign_out(State(site): State<Site>, visitor: Visitor, posted: Posted) ->
         return visitor.answer(Err(failure));
     }
     if let Some(session) = visitor.session
-        && let Err(problem) = site.gate().sign_out(session).await
+        && let Err(problem) = site.gate().sign_out(session, visitor.asking()).await
     {
         return problem.into_response();
     }

@@ -16,7 +16,7 @@ use super::api::Failure;
 use super::frame;
 use super::site::Site;
 use crate::http::access::{Access, operation};
-use crate::http::auth::{Principal, Role, Session};
+use crate::http::auth::{Principal, Role, Session, note_signed_in};
 use crate::http::{ProblemKind, RemoteAddress, RequestId};
 
 /// The cookie of a session. The prefix makes browsers refuse one that another
@@ -41,7 +41,7 @@ pub struct Visitor {
     /// Where they ask from.
     pub from: IpAddr,
     /// The id of their request.
-    pub request_id: Option<HeaderValue>,
+    pub request_id: Option<RequestId>,
     /// What they asked for: path and query.
     pub place: String,
     /// The host that they asked, as they named it.
@@ -82,6 +82,11 @@ impl Visitor {
     fn is_form_token(&self, given: &[u8]) -> bool {
         let wanted = self.form_token.as_bytes();
         !wanted.is_empty() && bool::from(given.ct_eq(wanted))
+    }
+
+    /// Where they ask from, and in which request.
+    pub fn asking(&self) -> (IpAddr, Option<RequestId>) {
+        (self.from, self.request_id.clone())
     }
 
     /// Whether they hold a role.
@@ -155,22 +160,26 @@ impl FromRequestParts<Site> for Visitor {
         let place = parts.uri.path_and_query();
         let secret = secret_of(&parts.headers);
         let mut visitor = Self {
-            request_id: id.and_then(|id| HeaderValue::from_str(id.as_str()).ok()),
-            place: place.map_or_else(|| "/".into(), ToString::to_string),
+            request_id: id.cloned(),
+            // Where a form was sent to is no place to go back to.
+            place: place
+                .filter(|_| parts.method == Method::GET)
+                .map_or_else(|| "/".into(), ToString::to_string),
             host: host_of(parts),
-            form_token: secret.map(form_token_of).unwrap_or_default(),
             ..Self::nobody()
         };
         if let Some(address) = from {
             visitor.from = address.0;
         }
-        let Some(session) = secret.and_then(Session::of) else {
+        let Some((secret, session)) = secret.and_then(|one| Some((one, Session::of(one)?))) else {
             return Ok(visitor);
         };
-        match site.gate().in_session(session).await {
+        match site.gate().in_session(session, visitor.from).await {
             Ok(principal) => {
+                note_signed_in(&parts.extensions);
                 visitor.session = Some(session);
                 visitor.principal = Some(principal);
+                visitor.form_token = form_token_of(secret);
                 Ok(visitor)
             }
             // It is over: a page that needs one says so.
