@@ -140,6 +140,10 @@ ENGINES: dict[str, dict[str, Any]] = {
     },
     "mondrian": {"job": {"engine": "mondrian", "parameters": {"k": 4, "l": 2}}},
     "anatomy": {"job": {"engine": "anatomy", "parameters": {"l": 3}}},
+    "anatomy, of one attribute": {
+        "job": {"engine": "anatomy", "parameters": {"l": 3}},
+        "schema": schema(unpublished=("cost",)),
+    },
     "aip": {"job": {"engine": "aip", "parameters": {"l": 3}}},
     "arp": {"job": {"engine": "arp", "parameters": {"l": 3}}},
     "arp, generalized": {

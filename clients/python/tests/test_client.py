@@ -206,6 +206,31 @@ def test_a_job_is_followed_to_its_end(steward: Client, dataset: str) -> None:
     assert refused.value.code == "not-found"
 
 
+@pytest.mark.filterwarnings("ignore::vizard.MidpointWarning")
+def test_values_that_are_nobodys_are_dealt_to_nobody(steward: Client, tmp_path: Path) -> None:
+    people = made_up.people(300, 1)
+    dataset = str(steward.create_dataset(made_up.schema(unpublished=("cost",)))["id"])
+    for name, text in made_up.HIERARCHIES.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+        steward.put_hierarchy(name, tmp_path / f"{name}.csv", dataset=dataset)
+    for gone in (0, 7):
+        steward.upload(dataset, made_up.write(tmp_path / "r.csv", people[gone:]), mode="replace")
+        release = str(steward.run(dataset, "arp", {"l": 3}, series={"mode": "invariant"})["release"])
+        steward.publish(release)
+    found = Release.open((steward, release))
+    kept = found.manifest["kept"]["attributes"][0]
+    assert kept["counterfeits"] > 0
+    assert (
+        len(found.sample(1)["diagnosis"].to_pylist()) == len(found) == kept["values"] - kept["counterfeits"]
+    )
+    truth: dict[tuple[str, str], int] = {}
+    for one in people[7:]:
+        truth[one["sex"], one["diagnosis"]] = truth.get((one["sex"], one["diagnosis"]), 0) + 1
+    for row in found.crosstab("sex", "diagnosis").table.to_pylist():
+        assert row["lower"] <= truth.get((row["sex"], row["diagnosis"]), 0) <= row["upper"]
+    assert len(found.regress("age", ["sex", "diagnosis"], burn=2, thin=1, samples=3).terms) == 7
+
+
 def test_settings_are_explored(steward: Client, dataset: str) -> None:
     found = steward.explore(dataset, [{"engine": "mondrian"}], k=[4, 8], l=[2], keep=1, timeout=120)
     assert found["state"] == "done"

@@ -112,6 +112,12 @@ def test_a_masked_value_is_missing_in_frames_and_anything_in_draws(releases: Rel
     assert wards == set(made_up.WARDS)
 
 
+def test_a_block_column_without_an_attributes_name_is_of_the_only_one(releases: Releases) -> None:
+    release = Release.open(releases["anatomy, of one attribute", "csv"])
+    assert set(release.sample(1)["diagnosis"].to_pylist()) == set(made_up.LUNG + made_up.HEART)
+    assert "diagnosis" in release.notes[0]
+
+
 @pytest.mark.parametrize("name", ["lgb", "lgb, linked by groups", "anatomy", "aip", "arp"])
 def test_each_value_of_a_bucket_is_dealt_out_once(releases: Releases, name: str) -> None:
     folder = releases[name, "csv"]

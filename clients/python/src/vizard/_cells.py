@@ -73,7 +73,7 @@ def parse(text: str, kind: str) -> Cell:
         labels = _members(text)
         known = tuple(label for label in labels if label != MISSING)
         return Cell(Kind.LABELS, labels=known, or_missing=len(known) < len(labels))
-    return Cell(Kind.LABELS, labels=(_plain(text),))
+    return Cell(Kind.LABELS, labels=(plain(text),))
 
 
 def parse_items(text: str) -> Cell:
@@ -95,7 +95,7 @@ def parse_item_list(texts: list[str] | None, masked: bool) -> Cell:
     """Read a fingerprint from a list of its members, as Parquet and NDJSON have it."""
     if texts is None:
         return MASKED if masked else EMPTY
-    return Cell(Kind.ITEMS, items=tuple(_members(t) if t.startswith("{") else (_plain(t),) for t in texts))
+    return Cell(Kind.ITEMS, items=tuple(_members(t) if t.startswith("{") else (plain(t),) for t in texts))
 
 
 def day(text: str) -> int:
@@ -130,7 +130,7 @@ def _numbers(text: str, kind: str) -> Cell:
 _READ: dict[str, Callable[[str], float]] = {"integer": int, "decimal": float, "date": day}
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Take the backslash away that stands before a label which looks like something else."""
     return text[1:] if text.startswith("\\") else text
 

@@ -79,9 +79,10 @@ def assemble(tables: dict[str, Table], hierarchies: dict[str, Hierarchy]) -> Row
     if table.name == "sliced":
         _slice(rows, table, tables["columns"])
     elif table.name == "quasi":
-        links = {
-            name.removesuffix("_block"): table.numbers[name] for name, what in table.order if what == "block"
-        }
+        # Of one attribute alone the column is called `block`, of several after each.
+        blocks = {name: table.numbers[name] for name, what in table.order if what == "block"}
+        named = tables["sensitive"].texts["attribute"].texts
+        links = {name: blocks[f"{name}_block" if f"{name}_block" in blocks else "block"] for name in named}
         _link(rows, tables["sensitive"], "block", links)
     elif "group_buckets" in tables:
         _link_groups(rows, tables["buckets"], tables["group_buckets"])

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-from ._cells import Cell, parse, parse_item_list, parse_items
+from ._cells import Cell, parse, parse_item_list, parse_items, plain
 from ._errors import ReleaseError
 
 Ints = npt.NDArray[np.int64]
@@ -96,6 +96,8 @@ def read_table(description: dict[str, Any], path: Path) -> Table:
             elif content in ("attribute", "value"):
                 table.texts[name] = _texts(source[name])
                 table.kinds.update(column.get("types") or {})
+                if content == "attribute":
+                    table.texts[name].texts = [plain(text) for text in table.texts[name].texts]
             else:
                 found = reader(source, column)
                 kind = column.get("type", "categorical")
