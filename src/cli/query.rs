@@ -5,7 +5,6 @@
 //! folder does not matter. The manifest may be the one that a server shows to
 //! analysts, or its whole answer.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -142,8 +141,8 @@ fn told(answer: &QueryAnswer) -> String {
             false => format!("{cell:>width$}"),
         });
         let cells: Vec<String> = cells.collect();
-        // Writing to a text cannot fail.
-        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
     }
     text.push_str(
         "[lower, upper]: the true figure lies between them; (lower, upper): so it is expected\n",

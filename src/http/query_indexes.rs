@@ -9,13 +9,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 use vizard_anonymizer::query::QueryIndex;
 
 use super::problem::Problem;
 use super::shares::Shares;
 use crate::config::Limits;
 use crate::ids::ReleaseId;
+
+/// Releases that are read at the same time.
+const READ_AT_ONCE: usize = 2;
 
 /// A release made ready for queries.
 pub type Index = Arc<QueryIndex<'static>>;
@@ -26,6 +29,8 @@ pub struct Queries {
     pub shares: Arc<Shares>,
     /// Releases that are kept for them.
     pub indexes: QueryIndexes,
+    /// Turns to read a release: a large one takes memory while it is read.
+    pub reading: Semaphore,
 }
 
 impl Queries {
@@ -37,6 +42,7 @@ impl Queries {
                 limits.queries_of_key_max(),
             )),
             indexes: QueryIndexes::new(limits.query_index_bytes_max),
+            reading: Semaphore::new(READ_AT_ONCE),
         }
     }
 }

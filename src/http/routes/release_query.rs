@@ -125,6 +125,8 @@ async fn answered(
 
 /// Reads a release and makes it ready for queries.
 async fn made(state: &AppState, release: &ReleaseRow) -> Result<Index, Problem> {
+    let turn = state.queries.reading.acquire().await;
+    let _turn = turn.map_err(|_| Problem::internal())?;
     let shown = shown(state, release).await?;
     let mut tables = Vec::new();
     for table in state.store.table_list(release.id).await? {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Combinations of values that can be answered for.
 pub const CELLS_MAX: usize = 1_000;
@@ -93,14 +93,39 @@ pub enum Literal {
 struct PredicateDocument {
     attribute: String,
     op: Operator,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     value: Option<Literal>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     values: Option<Vec<Literal>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     lo: Option<Literal>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     hi: Option<Literal>,
+}
+
+/// A member that is there, which `null` is not.
+fn given<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(from).map(Some)
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -348,6 +373,7 @@ mod tests {
             r#"{"count":true,"where":[{"attribute":"a","op":"between","lo":0}]}"#,
             r#"{"count":true,"where":[{"attribute":"a","op":"=","value":null}]}"#,
             r#"{"count":true,"where":[{"attribute":"a","op":"=","value":1,"x":1}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"=","value":1,"lo":null}]}"#,
             r#"{"where":{}}"#,
         ] {
             assert!(read(text).is_err(), "{text}");

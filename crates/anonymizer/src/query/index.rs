@@ -61,8 +61,7 @@ impl<'a> QueryIndex<'a> {
 
     /// The same for as many queries: pairs of attributes are numbered where
     /// that is worth it.
-    #[must_use]
-    pub fn for_queries(self, queries: u32) -> Self {
+    pub(super) fn for_queries(self, queries: u32) -> Self {
         let pairs = Pairs::of(self.columns.len(), queries);
         Self { pairs, ..self }
     }
@@ -122,7 +121,7 @@ impl<'a> QueryIndex<'a> {
         }
     }
 
-    /// Memory that it takes, about.
+    /// Memory that it takes, about; pairs of attributes are not counted.
     pub fn bytes(&self) -> u64 {
         let attributes = self.attributes.iter().map(IndexedAttribute::bytes);
         let columns = self.columns.iter().map(IndexedColumn::bytes);
@@ -132,8 +131,7 @@ impl<'a> QueryIndex<'a> {
         } else {
             0
         };
-        let pairs = self.pairs.bytes_max(self.sizes.len());
-        attributes.sum::<u64>() + columns.sum::<u64>() + (classes + sliced) as u64 + pairs
+        attributes.sum::<u64>() + columns.sum::<u64>() + (classes + sliced) as u64
     }
 
     /// The hierarchies of a table's categories.

@@ -59,12 +59,6 @@ impl Pairs {
         }
     }
 
-    /// Memory that the pairs of so many classes take at most, about.
-    pub(super) fn bytes_max(&self, classes: usize) -> u64 {
-        // A number a class; a look, which is that of some classes, has more.
-        8 * (self.pairs.len().div_ceil(2) * classes) as u64
-    }
-
     /// The pair of two attributes in order, of classes with these sizes; `None`
     /// where it is not kept.
     pub(super) fn get(

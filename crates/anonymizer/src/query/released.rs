@@ -7,9 +7,6 @@ use crate::release::{Cell, Content, Guarantee, HierarchyList, JoinError, Publish
 use super::attribute::{Closed, IndexedAttribute};
 use super::index::{Hierarchies, QueryIndex};
 
-/// Queries for which pairs of attributes are numbered.
-const QUERIES: u32 = 1_000;
-
 impl QueryIndex<'static> {
     /// Indexes a release for many queries; the tables are not kept.
     ///
@@ -23,8 +20,7 @@ impl QueryIndex<'static> {
         guarantees: &[Guarantee],
         (hierarchies, list): (&Hierarchies, &HierarchyList),
     ) -> Result<Self, JoinError> {
-        let index = QueryIndex::new(tables, hierarchies)?;
-        let mut index = index.for_queries(QUERIES).into_owned();
+        let mut index = QueryIndex::new(tables, hierarchies)?.into_owned();
         for guarantee in guarantees {
             if let Guarantee::RandomizedResponse { attribute, .. } = guarantee {
                 index.close(attribute, Closed::Drawn);

@@ -83,11 +83,15 @@ impl QueryIndex<'_> {
             let rows = self.starts[class] as usize..self.starts[class + 1] as usize;
             let mut share = 1.0;
             varying.clear();
-            for (at, table) in &tables {
+            // Values that are grouped by stand last, and leave the fewest classes.
+            for (at, table) in tables.iter().rev() {
                 if self.columns[*at].is_by_row(class) {
                     varying.push((*at, table));
                 } else {
                     share *= table.judgements[self.columns[*at].state(class, rows.start)].share;
+                }
+                if share == 0.0 {
+                    break;
                 }
             }
             if share == 0.0 {

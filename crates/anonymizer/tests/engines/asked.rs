@@ -90,7 +90,10 @@ fn the_true_count_is_within_the_bounds_in_releases_of_every_engine() {
             let cells = match ask(&index, &document) {
                 Ok(cells) => cells,
                 Err(
-                    InvalidQuery::TooManyCells | InvalidQuery::Unlisted(_) | InvalidQuery::Drawn(_),
+                    InvalidQuery::TooManyCells
+                    | InvalidQuery::Unlisted(_)
+                    | InvalidQuery::Drawn(_)
+                    | InvalidQuery::UnknownAttribute(_),
                 ) => continue,
                 Err(error) => panic!("{}: {error}", base.name),
             };

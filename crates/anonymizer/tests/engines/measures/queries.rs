@@ -423,7 +423,7 @@ fn an_index_that_owns_its_cells_answers_as_one_that_borrows_them() {
         let hierarchies = QueryIndex::hierarchies_of(&loose.table);
         let borrowed = QueryIndex::new(&loose.tables, &hierarchies).expect("it fits together");
         let owned = QueryIndex::new(&loose.tables, &hierarchies).expect("it fits together");
-        let owned = owned.for_queries(1_000).into_owned();
+        let owned = owned.into_owned();
         assert!(owned.bytes() > 0);
         let mut rng = ChaCha12Rng::seed_from_u64(5);
         for _ in 0..30 {
