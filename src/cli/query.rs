@@ -193,7 +193,7 @@ mod tests {
         let answer: QueryAnswer = serde_json::from_value(answer).unwrap();
         let text = told(&answer);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "ward       count         avg age  rows");
+        assert_eq!(lines[0], "ward       count        avg age  rows");
         assert_eq!(lines[1], "red   2.5 [1, 4]  30 (20.25, -)     6");
     }
 }

@@ -162,7 +162,7 @@ mod tests {
         let one = index().bytes();
         let indexes = QueryIndexes::new(2 * one);
         let made = AtomicU32::new(0);
-        let ids: Vec<ReleaseId> = (0..3).map(|_| ReleaseId::new()).collect();
+        let ids: Vec<ReleaseId> = (0..3).map(|_| ReleaseId::generate()).collect();
         let ask = async |at: usize| {
             let make = async {
                 made.fetch_add(1, Ordering::Relaxed);
@@ -181,7 +181,7 @@ mod tests {
     #[tokio::test]
     async fn what_failed_is_made_again() {
         let indexes = QueryIndexes::new(u64::MAX);
-        let id = ReleaseId::new();
+        let id = ReleaseId::generate();
         let failed = indexes.get(id, async { Err(Problem::internal()) }).await;
         assert!(failed.is_err());
         assert!(indexes.get(id, async { Ok(index()) }).await.is_ok());

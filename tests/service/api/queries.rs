@@ -25,8 +25,6 @@ async fn released(server: &Server, change: impl FnOnce(&mut Value)) -> (Client, 
     let analyst = server.key(&["analyst"]).await;
     let dataset = story::filled_dataset(&steward).await;
     let mut job = story::job(&dataset);
-    job["engine"] = json!("mondrian");
-    job["parameters"] = json!({"k": 5});
     change(&mut job);
     let release = story::release(&steward, &job).await;
     (steward, analyst, release)
