@@ -136,9 +136,12 @@ fn told(answer: &QueryAnswer) -> String {
     let mut text = String::new();
     for line in &lines {
         let cells = line.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(at, (cell, &width))| match at < answer.group_by.len() {
-            true => format!("{cell:width$}"),
-            false => format!("{cell:>width$}"),
+        let cells = cells.map(|(at, (cell, &width))| {
+            if at < answer.group_by.len() {
+                format!("{cell:width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
         });
         let cells: Vec<String> = cells.collect();
         text.push_str(cells.join("  ").trim_end());

@@ -163,9 +163,10 @@ pub(super) async fn shown(state: &AppState, release: &ReleaseRow) -> Result<Show
     let schema = version_schema(version)?;
     let pinned = &version.hierarchies;
     let found = load_hierarchies(store, release.dataset, &schema, pinned, true).await?;
-    let hierarchies = match withheld_by_job(state, release).await? {
-        true => Vec::new(),
-        false => ReleaseHierarchy::of(&schema, &found.set),
+    let hierarchies = if withheld_by_job(state, release).await? {
+        Vec::new()
+    } else {
+        ReleaseHierarchy::of(&schema, &found.set)
     };
     let is_there = |name: &str| hierarchies.iter().any(|one| one.attribute == name);
     let withheld = over_hierarchies(&schema).filter(|name| !is_there(name));
