@@ -6,7 +6,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::{Value, json};
-use vizard_anonymizer::microdata::{AttributeType, Table};
+use vizard_anonymizer::microdata::{AttributeType, Schema, Table};
 use vizard_anonymizer::privacy::CancelFlag;
 use vizard_anonymizer::query::{
     AnsweredCell, Bounds, Estimate, InvalidQuery, List, Query, QueryIndex,
@@ -68,6 +68,21 @@ fn holds(count: &Estimate, actual: u64) -> bool {
     lower <= actual as f64 && actual as f64 <= upper
 }
 
+/// The query whose records are those of one cell.
+fn narrowed(schema: &Schema, document: &Value, (names, values): (&[&str], &[String])) -> Value {
+    let mut narrowed = document.clone();
+    for (name, value) in names.iter().zip(values) {
+        let index = schema.find(name).expect("it is in the schema");
+        let value = match schema.attribute(index).kind {
+            Some(AttributeType::Integer) => json!(value.parse::<i64>().expect("a number")),
+            _ => json!(value),
+        };
+        let predicates = narrowed["where"].as_array_mut().expect("a list");
+        predicates.push(json!({"attribute": name, "op": "=", "value": value}));
+    }
+    narrowed
+}
+
 #[test]
 fn the_true_count_is_within_the_bounds_in_releases_of_every_engine() {
     let mut asked = BTreeMap::new();
@@ -98,19 +113,7 @@ fn the_true_count_is_within_the_bounds_in_releases_of_every_engine() {
                 Err(error) => panic!("{}: {error}", base.name),
             };
             for cell in &cells {
-                let mut of_cell = document.clone();
-                for (name, value) in group_by.iter().zip(&cell.values) {
-                    let index = schema.find(name).expect("it is in the schema");
-                    let kind = schema.attribute(index).kind;
-                    let value = match kind {
-                        Some(AttributeType::Integer) => {
-                            json!(value.parse::<i64>().expect("a number"))
-                        }
-                        _ => json!(value),
-                    };
-                    let predicates = of_cell["where"].as_array_mut().expect("a list");
-                    predicates.push(json!({"attribute": name, "op": "=", "value": value}));
-                }
+                let of_cell = narrowed(schema, &document, (&group_by, &cell.values));
                 let query: Query =
                     serde_json::from_value(of_cell.clone()).expect("a sound document");
                 let actual = actual_of(&case.table, &records, &query);
