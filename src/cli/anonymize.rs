@@ -27,6 +27,7 @@ use super::parts::{refuse_unknown, tell_parts};
 use super::progress::Bar;
 use super::purposes::{PurposeOptions, named};
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
+use super::release_hierarchies::{FOLDER, Files, LIST};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
 use crate::job::{OfflineSpec, draw_seed};
@@ -310,6 +311,11 @@ fn write_release(
     folder.write(MANIFEST, &document(&produced.manifest)?)?;
     if let Some(report) = &produced.report {
         folder.write(REPORT, &document(report)?)?;
+    }
+    let hierarchies = Files::of(&input.hierarchies, input.spec.job.hierarchies);
+    folder.write(LIST, &document(&hierarchies.list)?)?;
+    if !hierarchies.contents.is_empty() {
+        folder.write_inside(FOLDER, &hierarchies.contents)?;
     }
     let private = match &options.lineage {
         None => None,

@@ -20,7 +20,7 @@ use vizard_anonymizer::microdata::{
     read_records, repeated_member,
 };
 use vizard_anonymizer::privacy::{Seed, Transformation};
-use vizard_anonymizer::release::InputDescription;
+use vizard_anonymizer::release::{InputDescription, ReleaseHierarchy};
 use vizard_anonymizer::verify::{MovedDates, reruns};
 
 use super::exit::Exit;
@@ -91,6 +91,8 @@ pub struct Input {
     pub preferences: Vec<Preference>,
     /// Among whom the people could be, where that was given.
     pub population_table: Option<PopulationTable>,
+    /// The hierarchies of what is published.
+    pub hierarchies: Vec<ReleaseHierarchy>,
 }
 
 impl Input {
@@ -210,6 +212,7 @@ impl InputOptions {
         let preferences = self.read_preferences(&spec, &hierarchies)?;
         let population_table = self.read_population_table(&spec.schema)?;
         Ok(Input {
+            hierarchies: ReleaseHierarchy::of(table.schema(), &hierarchies),
             spec,
             table,
             summary,

@@ -107,6 +107,14 @@ options! {
     exploration_jobs_max, "VIZARD_EXPLORATION_JOBS_MAX", "N";
     /// Random queries behind the query error of one report
     report_queries_max, "VIZARD_REPORT_QUERIES_MAX", "N";
+    /// Queries on releases answered at one time
+    queries_max, "VIZARD_QUERIES_MAX", "N";
+    /// Queries of one key answered at one time
+    queries_of_key_max, "VIZARD_QUERIES_OF_KEY_MAX", "N";
+    /// Longest time that answering one query takes, in milliseconds
+    query_timeout_ms, "VIZARD_QUERY_TIMEOUT_MS", "MS";
+    /// Memory for releases that are kept for queries, in bytes
+    query_index_bytes_max, "VIZARD_QUERY_INDEX_BYTES_MAX", "BYTES";
     /// Requests of one key per second, on average
     requests_per_s_max, "VIZARD_REQUESTS_PER_S_MAX", "N", 0xFFFF_FFFF;
     /// Requests of one key at once

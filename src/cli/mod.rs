@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
-//! `risk`, `hierarchy`, `anonymize`, `explore`, `compare` and `verify` work on files, with the same
+//! `risk`, `hierarchy`, `anonymize`, `explore`, `compare`, `query` and `verify` work on files, with the same
 //! engines and the same verifier; `push` sends a file to a server on a schedule;
 //! `openapi` and `healthcheck` serve builds and containers. Every option of a
 //! service is also an environment variable.
@@ -32,7 +32,9 @@ mod policy_options;
 mod progress;
 mod purposes;
 mod push;
+mod query;
 mod release_folder;
+mod release_hierarchies;
 mod risk;
 mod sample;
 mod secrets;
@@ -75,6 +77,8 @@ enum Command {
     Explore(explore::Options),
     /// Set two releases on files side by side.
     Compare(compare::Options),
+    /// Ask a release on files: counts, sums and averages with bounds.
+    Query(query::Options),
     /// Check a release on files against the records it was made from.
     Verify(verify::Options),
     /// Upload a file to a server, run a job on it and publish the release, on a schedule.
@@ -107,6 +111,7 @@ pub fn run() -> ExitCode {
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Explore(options) => explore::run(&options),
         Command::Compare(options) => compare::run(&options),
+        Command::Query(options) => query::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Push(options) => push::run(&options),
         Command::Openapi => openapi(),

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::exit::Exit;
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION};
+use super::release_hierarchies::{self, FOLDER, LIST};
 use crate::failpoint;
 
 /// A folder on its way to its name.
@@ -52,6 +53,16 @@ impl NewFolder {
         let mut file = File::create_new(self.path().join(name))?;
         file.write_all(bytes)?;
         file.sync_all()
+    }
+
+    /// Writes files into a folder of their own inside.
+    pub fn write_inside(&self, name: &str, files: &[(String, String)]) -> io::Result<()> {
+        let folder = self.path().join(name);
+        std::fs::create_dir(&folder)?;
+        for (file, text) in files {
+            self.write(&format!("{name}/{file}"), text.as_bytes())?;
+        }
+        File::open(folder)?.sync_all()
     }
 
     /// Takes the place of what has the name.
@@ -118,15 +129,28 @@ pub fn check_place(out: &Path) -> Result<(), Exit> {
     if std::fs::canonicalize(out).ok() == std::env::current_dir().ok() {
         return refused("is the folder that this runs in");
     }
-    let mut known = BTreeSet::from([MANIFEST, REPORT, VERIFICATION].map(String::from));
+    let mut known = BTreeSet::from([MANIFEST, REPORT, VERIFICATION, LIST].map(String::from));
     let manifest = std::fs::read(out.join(MANIFEST)).unwrap_or_default();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
     for table in manifest["tables"].as_array().into_iter().flatten() {
         let name = table["name"].as_str().unwrap_or_default();
         known.extend(["csv", "parquet"].map(|format| format!("{name}.{format}")));
     }
+    let listed = release_hierarchies::list(out).ok().flatten();
+    known.extend(listed.iter().flat_map(release_hierarchies::paths));
+    let inner = out.join(FOLDER);
+    let mut names = Vec::new();
     for entry in entries {
         let name = entry?.file_name();
+        if name != FOLDER || !inner.is_dir() {
+            names.push(name);
+        }
+    }
+    for entry in std::fs::read_dir(&inner).into_iter().flatten() {
+        let name = Path::new(FOLDER).join(entry?.file_name());
+        names.push(name.into_os_string());
+    }
+    for name in names {
         let is_known = name.to_str().is_some_and(|name| known.contains(name));
         if !is_known {
             let what = format!("holds `{}`, which is of no release", name.to_string_lossy());

@@ -11,10 +11,12 @@ use anyhow::Context;
 use vizard_anonymizer::catalog::written_file;
 use vizard_anonymizer::microdata::TableError;
 use vizard_anonymizer::release::{
-    Format, Manifest, PublishedTable, TableDescription, WireError, decode_csv, decode_parquet,
+    Format, HierarchyList, Manifest, PublishedTable, TableDescription, WireError, decode_csv,
+    decode_parquet,
 };
 
 use super::exit::Exit;
+use super::release_hierarchies::{self, FOLDER, LIST};
 
 /// What a release claims.
 pub const MANIFEST: &str = "manifest.json";
@@ -35,6 +37,8 @@ pub struct ReleaseFolder {
     pub manifest_bytes: Vec<u8>,
     /// The tables that the manifest names.
     pub tables: Vec<PublishedTable>,
+    /// Which hierarchies there are, where that is said.
+    pub hierarchies: Option<HierarchyList>,
     files: BTreeSet<String>,
 }
 
@@ -49,8 +53,13 @@ impl ReleaseFolder {
             at_fault(MANIFEST, &format!("no manifest: line {}", error.line()))
         })?;
         let mut unnamed = files.clone();
-        for name in [MANIFEST, REPORT, VERIFICATION] {
+        for name in [MANIFEST, REPORT, VERIFICATION, LIST] {
             unnamed.remove(name);
+        }
+        let hierarchies = release_hierarchies::list(folder)?;
+        let listed = hierarchies.iter().flat_map(release_hierarchies::paths);
+        for name in listed {
+            unnamed.remove(&name);
         }
         let mut tables = Vec::new();
         for table in &manifest.tables {
@@ -65,6 +74,7 @@ impl ReleaseFolder {
                 manifest,
                 manifest_bytes,
                 tables,
+                hierarchies,
                 files: std::mem::take(&mut files),
             }),
         }
@@ -77,6 +87,22 @@ impl ReleaseFolder {
     }
 }
 
+/// The tables that a manifest names, whatever else is in their folder.
+pub fn tables(
+    folder: &Path,
+    descriptions: &[TableDescription],
+) -> Result<Vec<PublishedTable>, Exit> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("{} cannot be read", folder.display()))?;
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names: BTreeSet<String> = names.collect::<Result<_, Exit>>()?;
+    let tables = descriptions.iter().map(|table| {
+        let (name, format) = file_of(table, &names)?;
+        decode(folder, table, (&name, format))
+    });
+    tables.collect()
+}
+
 /// A document as it is written into the folder.
 pub fn written(document: &impl serde::Serialize) -> Result<Vec<u8>, Exit> {
     let mut bytes = serde_json::to_vec_pretty(document)?;
@@ -84,9 +110,20 @@ pub fn written(document: &impl serde::Serialize) -> Result<Vec<u8>, Exit> {
     Ok(bytes)
 }
 
-/// Names of the files in a folder; links, folders, pipes and names that are no
-/// text are refused.
+/// Names of the files in the folder of a release, and in that of its hierarchies.
 fn files(folder: &Path) -> Result<BTreeSet<String>, Exit> {
+    let mut files = files_in(folder, Some(FOLDER))?;
+    let inner = folder.join(FOLDER);
+    if inner.is_dir() {
+        let names = files_in(&inner, None)?.into_iter();
+        files.extend(names.map(|name| format!("{FOLDER}/{name}")));
+    }
+    Ok(files)
+}
+
+/// Names of the files in a folder; links, folders but the one that is expected,
+/// pipes and names that are no text are refused.
+fn files_in(folder: &Path, inner: Option<&str>) -> Result<BTreeSet<String>, Exit> {
     let entries = std::fs::read_dir(folder)
         .with_context(|| format!("{} cannot be read", folder.display()))?;
     let mut files = BTreeSet::new();
@@ -99,6 +136,9 @@ fn files(folder: &Path) -> Result<BTreeSet<String>, Exit> {
                 "not a file of this release",
             ));
         };
+        if inner == Some(text) && entry.file_type()?.is_dir() {
+            continue;
+        }
         // Of the entry itself: a link is not followed.
         if !entry.file_type()?.is_file() {
             return Err(at_fault(text, "not a plain file"));

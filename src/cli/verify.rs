@@ -19,8 +19,9 @@ use vizard_anonymizer::utility;
 use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, reruns, verify};
 
 use super::exit::Exit;
-use super::input::{self, InputOptions};
+use super::input::{self, Input, InputOptions};
 use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
+use super::release_hierarchies::{FOLDER, Files, LIST};
 use super::secrets;
 
 /// Options of `vizard verify`.
@@ -101,12 +102,31 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     };
     let of_files = files(&release, &verdict, report)?;
     verdict.checks.extend(of_files);
+    verdict.checks.extend(hierarchies(&release, &input)?);
     println!("{}", serde_json::to_string_pretty(&verdict)?);
     if verdict.holds() {
         Ok(())
     } else {
         Err(Exit::VerificationFailed(verdict.failed_kinds()))
     }
+}
+
+/// Whether hierarchies, where there are any, are those of the specification, byte
+/// for byte.
+fn hierarchies(release: &ReleaseFolder, input: &Input) -> Result<Option<Check>, Exit> {
+    if release.hierarchies.is_none() {
+        return Ok(None);
+    }
+    let wanted = Files::of(&input.hierarchies, input.spec.job.hierarchies);
+    let mut holds = release.optional(LIST)? == Some(written(&wanted.list)?);
+    for (name, text) in &wanted.contents {
+        holds &= release.optional(&format!("{FOLDER}/{name}"))?.as_deref() == Some(text.as_bytes());
+    }
+    Ok(Some(Check::of_file(
+        "hierarchies_bytes",
+        holds,
+        "hierarchies.json and what it names are compared with what `anonymize` writes, byte for byte",
+    )))
 }
 
 /// Whether the documents beside the tables are the bytes that `anonymize`

@@ -131,6 +131,14 @@ limits! {
     exploration_jobs_max = 400, "jobs";
     /// Random queries behind the query error of one report.
     report_queries_max = 100_000, "queries";
+    /// Queries on releases answered at the same time.
+    queries_max = 16, "queries";
+    /// Queries of one key answered at the same time.
+    queries_of_key_max = 4, "queries";
+    /// Time that answering one query takes, in milliseconds.
+    query_timeout_ms = 10_000, "milliseconds";
+    /// Bytes of releases that are kept in memory for queries.
+    query_index_bytes_max = 256 << 20, "bytes";
     /// Requests of one key in a second, on average.
     requests_per_s_max = 500, "requests per second";
     /// Requests of one key at once, before the average counts.

@@ -65,6 +65,8 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::releases::router())
         .merge(routes::reidentifications::router())
         .merge(routes::comparison::router())
+        .merge(routes::release_hierarchies::router())
+        .merge(routes::release_query::router())
         .merge(routes::tables::router())
         .merge(routes::documents::router())
         .merge(routes::audit::router())

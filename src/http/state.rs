@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::auth::{Gate, Oidc};
 use super::download::Downloads;
+use super::query_indexes::Queries;
 use super::shares::Shares;
 use super::tls::Tls;
 use super::upload::ReadingThreads;
@@ -55,6 +56,8 @@ pub struct AppState {
     pub(super) event_streams: Arc<Shares>,
     /// How many downloads there are, and how many are made.
     pub(super) downloads: Arc<Downloads>,
+    /// Queries that are answered, and releases kept for them.
+    pub(super) queries: Arc<Queries>,
     /// Where they are read.
     pub(super) reading: Arc<ReadingThreads>,
     /// Lets requests in.
@@ -80,6 +83,7 @@ impl AppState {
                 settings.limits.event_streams_of_key_max(),
             )),
             downloads: Arc::new(Downloads::new(&settings.limits)),
+            queries: Arc::new(Queries::new(&settings.limits)),
             reading: Arc::default(),
             gate: Gate::new(Arc::clone(&store), Arc::clone(&clock), &settings),
             report_page: None,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use vizard_anonymizer::catalog::exploration::{
     Axes, EngineChoice, Grid, LossAxis, Measures, RefusedSetting, RiskAxis, Setting,
 };
-use vizard_anonymizer::release::AcceptedExact;
+use vizard_anonymizer::release::{AcceptedExact, HierarchyUse};
 
 use super::spec::{JobSpec, PreferenceUse, PublishMode, ReportOptions};
 use crate::ids::DatasetId;
@@ -130,6 +130,7 @@ impl ExplorationSpec {
             seed_given: false,
             accept_exact: self.accept_exact.clone(),
             report: self.report.clone(),
+            hierarchies: HierarchyUse::Publish,
             series: None,
             floor_exception: None,
         }

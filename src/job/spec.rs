@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
 use vizard_anonymizer::privacy::{Changes, Share};
-use vizard_anonymizer::release::{AcceptedExact, SeriesMode};
+use vizard_anonymizer::release::{AcceptedExact, HierarchyUse, SeriesMode};
 use vizard_anonymizer::utility::Fit;
 
 use crate::ids::DatasetId;
@@ -102,6 +102,16 @@ pub struct RunSpec {
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
+    /// Whether hierarchies are published with the release: who has them can ask
+    /// about the categories that are generalized by them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(value_type = String, required = false, pattern = "^(publish|withhold)$")]
+    pub hierarchies: HierarchyUse,
+}
+
+/// Whether a member says what is so without it.
+fn is_default<T: Default + PartialEq>(member: &T) -> bool {
+    *member == T::default()
 }
 
 fn no_parameters() -> Value {
@@ -142,6 +152,12 @@ pub struct JobSpec {
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
+    /// Whether hierarchies are published with the release (`publish`, if absent) or
+    /// not (`withhold`): who has them can ask about the categories that are
+    /// generalized by them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(value_type = String, required = false, pattern = "^(publish|withhold)$")]
+    pub hierarchies: HierarchyUse,
     /// How the release continues the public releases of the same people; left
     /// out, it is made from everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ mod parts;
 mod places;
 mod population;
 mod push;
+mod query;
 mod secrets;
 mod transforms;
 
@@ -46,6 +47,7 @@ fn every_command_explains_itself() {
         "anonymize",
         "explore",
         "compare",
+        "query",
         "verify",
         "push",
         "demo",

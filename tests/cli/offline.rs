@@ -127,6 +127,7 @@ fn the_sample_is_released_verified_and_checked_again_in_both_formats() {
         let table = format!("microdata.{format}");
         let mut files = [format!("buckets.{format}"), table].to_vec();
         files.extend(["manifest.json", "report.json", "verification.json"].map(String::from));
+        files.extend(["hierarchies", "hierarchies.json"].map(String::from));
         files.sort();
         assert_eq!(desk.files(out), files, "and no unfinished text");
         assert_eq!(

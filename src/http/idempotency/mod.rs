@@ -46,7 +46,11 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// What is posted to be looked at alone: nothing is done that could be done
 /// twice.
-const LOOKED_AT: [&str; 2] = ["/v1/inspections", "/v1/releases/{id}/compare"];
+const LOOKED_AT: [&str; 3] = [
+    "/v1/inspections",
+    "/v1/releases/{id}/compare",
+    "/v1/releases/{id}/query",
+];
 
 /// Whether requests of this method to this path may carry a key.
 pub fn takes_key(method: &str, path: &str) -> bool {

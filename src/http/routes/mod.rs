@@ -29,6 +29,8 @@ pub mod preferences;
 pub mod query;
 pub mod records;
 pub mod reidentifications;
+pub mod release_hierarchies;
+pub mod release_query;
 pub mod releases;
 pub mod retention;
 pub mod risk;

@@ -430,6 +430,7 @@ async fn withdraw_release(
     let by = principal.clone();
     let act = principal.act_answering(move |row| Some(answer(row, &by)));
     let row = state.store.release_withdraw(act, id).await?;
+    state.queries.indexes.forget(id);
     Ok(answer(&row, &principal))
 }
 

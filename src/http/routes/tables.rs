@@ -216,7 +216,7 @@ fn etag(tag: &str) -> [(HeaderName, HeaderValue); 1] {
     )]
 }
 
-fn description(table: &ReleaseTableRow) -> Result<TableDescription, Problem> {
+pub(super) fn description(table: &ReleaseTableRow) -> Result<TableDescription, Problem> {
     let columns = serde_json::from_value(table.columns.clone()).map_err(|_| {
         tracing::error!(release = %table.release, "stored columns cannot be read");
         Problem::internal()

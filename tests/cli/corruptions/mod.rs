@@ -83,8 +83,8 @@ impl Desk {
         let copy = Self {
             folder: tempfile::tempdir().unwrap(),
         };
-        std::fs::create_dir(copy.path("out")).unwrap();
-        for folder in ["", "out"] {
+        std::fs::create_dir_all(copy.path("out/hierarchies")).unwrap();
+        for folder in ["", "out", "out/hierarchies"] {
             for file in std::fs::read_dir(self.path(folder)).unwrap() {
                 let file = file.unwrap();
                 if file.file_type().unwrap().is_file() {
@@ -98,12 +98,17 @@ impl Desk {
 
     /// Everything in the folder of the release: names, and bytes of files.
     fn everything(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        let files = std::fs::read_dir(self.path("out")).unwrap();
+        let files = ["out", "out/hierarchies"].map(|folder| self.path(folder));
+        let files = files
+            .iter()
+            .flat_map(|folder| std::fs::read_dir(folder).unwrap());
         let read = |file: std::io::Result<std::fs::DirEntry>| {
             let file = file.unwrap();
             let is_file = file.file_type().unwrap().is_file();
             let bytes = is_file.then(|| std::fs::read(file.path()).unwrap());
-            (file.file_name().into_string().unwrap(), bytes)
+            let path = file.path();
+            let name = path.strip_prefix(self.path("out")).unwrap();
+            (name.display().to_string(), bytes)
         };
         files.map(read).collect()
     }
@@ -114,8 +119,11 @@ fn spec() -> Value {
         "schema": {"name": "people", "subject_key": "id", "attributes": [
             {"name": "id", "role": "identifier"},
             {"name": "age", "role": "quasi_identifier", "type": "integer"},
-            {"name": "city", "role": "quasi_identifier", "type": "categorical"},
+            {"name": "city", "role": "quasi_identifier", "type": "categorical", "hierarchy": "map"},
             {"name": "disease", "role": "sensitive", "type": "categorical"}]},
+        "hierarchies": {"map": {"label": "*", "children": [
+            {"label": "West", "children": [{"label": "Bergen"}]},
+            {"label": "East", "children": [{"label": "Oslo"}, {"label": "Hamar"}]}]}},
         "job": {"engine": "anatomy", "parameters": {"l": 3, "max_excluded": 0.1}}
     })
 }
@@ -317,7 +325,7 @@ fn no_file_stands_beside_those_of_a_release() {
 
 #[test]
 fn no_report_or_verdict_holds_anything_else() {
-    let corruptions: [Corruption; 9] = [
+    let corruptions: [Corruption; 13] = [
         (
             "the lineage in the report",
             "Whose each row is.",
@@ -382,6 +390,34 @@ fn no_report_or_verdict_holds_anything_else() {
             |folder| {
                 document(folder, "verification.json", |verdict| {
                     verdict["checks"] = json!([])
+                });
+            },
+        ),
+        (
+            "a town that lies elsewhere",
+            "The hierarchy is not the one of the job.",
+            |folder| {
+                edit(folder, "hierarchies/city.csv", |text| {
+                    text.replace("Hamar;East", "Hamar;West")
+                })
+            },
+        ),
+        (
+            "a message behind a hierarchy",
+            "Lines are a message.",
+            |folder| edit(folder, "hierarchies/city.csv", |text| text + "\n"),
+        ),
+        (
+            "raw records among the hierarchies",
+            "Everyone is published as they are.",
+            |folder| std::fs::write(folder.join("hierarchies/records.csv"), raw(folder)).unwrap(),
+        ),
+        (
+            "the lineage in the list of hierarchies",
+            "Whose each row is.",
+            |folder| {
+                document(folder, "hierarchies.json", |list| {
+                    list["withheld"] = json!([SOMEBODY])
                 });
             },
         ),

@@ -30,6 +30,7 @@ mod populations;
 mod preconditions;
 mod preferences;
 mod problems;
+mod queries;
 mod records;
 mod reidentifications;
 mod releases;

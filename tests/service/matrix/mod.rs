@@ -255,6 +255,7 @@ fn call_on(client: &Client, sample: &Sample, id: &str) -> Call {
         ("id", id),
         ("subject", "p1"),
         ("table", "microdata"),
+        ("attribute", "ward"),
         ("name", "ward"),
     ] {
         if path.contains(&format!("{{{name}}}")) {

@@ -99,6 +99,10 @@ fn with(release: &str) -> Value {
     json!({"with": release})
 }
 
+fn query(_: &str) -> Value {
+    json!({"count": true, "group_by": ["sex"]})
+}
+
 fn row(_: &str) -> Value {
     json!({"table": "microdata", "row": 1, "reason": "a test"})
 }
@@ -216,6 +220,9 @@ pub const SAMPLES: &[Sample] = &[
     on("get_release_table", Object::Release, Body::None),
     on("get_release_report", Object::Release, Body::None),
     on("compare_releases", Object::Release, Body::Json(with)),
+    on("query_release", Object::Release, Body::Json(query)),
+    on("list_release_hierarchies", Object::Release, Body::None),
+    on("get_release_hierarchy", Object::Release, Body::None),
     on("get_release_verification", Object::Release, Body::None),
     on("publish_release", Object::Release, Body::None),
     ending(on("withdraw_release", Object::Release, Body::None), 2),

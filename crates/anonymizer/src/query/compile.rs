@@ -6,11 +6,11 @@ use crate::microdata::AttributeType;
 use crate::microdata::value_text::date_days;
 
 use super::condition::{Condition, Span};
-use super::expression::{Comparison, InvalidQuery, Literal, Test};
+use super::expression::{Comparison, InvalidQuery, Literal, Place, Test};
 use super::knowledge::PublicDomain;
 
-/// Makes the condition of predicate number `at` (from 1).
-pub fn compile(test: &Test, domain: &PublicDomain, at: usize) -> Result<Condition, InvalidQuery> {
+/// Makes the condition of the predicate at a place.
+pub fn compile(test: &Test, domain: &PublicDomain, at: Place) -> Result<Condition, InvalidQuery> {
     let condition = match domain.kind {
         AttributeType::Integer => whole(test, integer_bound),
         AttributeType::Date => whole(test, day_bound),
@@ -131,7 +131,7 @@ fn real(test: &Test) -> Option<Condition> {
     Some(Condition::Real(spans))
 }
 
-fn category(test: &Test, domain: &PublicDomain, at: usize) -> Result<Condition, InvalidQuery> {
+fn category(test: &Test, domain: &PublicDomain, at: Place) -> Result<Condition, InvalidQuery> {
     let (literals, except) = match test {
         Test::In(literals) => (literals.as_slice(), false),
         Test::Compare(Comparison::Equal, literal) => (std::slice::from_ref(literal), false),

@@ -193,6 +193,22 @@ impl Condition {
         }
     }
 
+    /// Whether an exact value satisfies.
+    pub fn admits(&self, cell: &Cell, domain: &PublicDomain) -> bool {
+        match (self, cell) {
+            (Self::Whole(ranges), cell) => whole_ends(cell)
+                .is_some_and(|(value, _)| ranges.iter().any(|of| (of.0..=of.1).contains(&value))),
+            (Self::Leaves { tree, before }, Cell::Label(label)) => tree
+                .leaf(label)
+                .is_some_and(|leaf| before[leaf.at()] < before[leaf.at() + 1]),
+            (Self::Labels { named, except, .. }, Cell::Label(label)) => domain
+                .rank(label)
+                .is_some_and(|rank| named[rank] != *except),
+            // Values of decimals are not listed.
+            _ => true,
+        }
+    }
+
     /// What satisfies both; both are of one attribute.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {

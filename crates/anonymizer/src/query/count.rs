@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::answer::{Answer, Bounds};
+use super::answer::{Bounds, Estimate};
 use super::block::{BLOCK_CLASSES, Block, RowBounds};
 use super::condition::Judgement;
 use super::filter::Decided;
@@ -29,19 +29,20 @@ pub struct Count {
     pub lower: u64,
     /// No more records satisfy.
     pub upper: u64,
+    /// Rows that may satisfy.
+    pub rows: u64,
     /// Classes with a row that may satisfy.
     pub groups_touched: u64,
 }
 
 impl Count {
     /// The count as an answer.
-    pub fn answer(&self) -> Answer {
-        Answer {
+    pub fn answer(&self) -> Estimate {
+        Estimate {
             estimate: Some(self.estimate),
             lower: Some(self.lower as f64),
             upper: Some(self.upper as f64),
             bounds: Bounds::Certain,
-            groups_touched: self.groups_touched,
         }
     }
 }
@@ -93,6 +94,9 @@ struct Visit<'a> {
 impl QueryIndex<'_> {
     /// Counts the records that satisfy all conditions.
     pub(super) fn count(&self, conditions: &Conditions, scratch: &mut Scratch) -> Count {
+        if let Some(sliced) = &self.sliced {
+            return sliced.count(self, conditions);
+        }
         scratch.prepare(self, conditions);
         let Scratch {
             tables,
@@ -231,7 +235,7 @@ impl Scratch {
         self.pools.resize_with(wanted, PoolTally::default);
         for (position, (at, condition)) in conditions.iter().enumerate() {
             let table = &mut self.tables[position];
-            let attribute = &index.joined.attributes()[*at];
+            let attribute = &index.attributes[*at];
             table.fill(condition, attribute, &index.domains[*at]);
             let tally = &mut self.pools[position];
             tally.others.clear();
@@ -316,6 +320,7 @@ fn bounds(tally: RowBounds, tables: &[JudgementTable], pools: &[PoolTally]) -> C
         estimate: tally.estimate.clamp(lower as f64, upper.max(lower) as f64),
         lower,
         upper: upper.max(lower),
+        rows: tally.possible,
         groups_touched: tally.groups_touched,
     }
 }
@@ -324,10 +329,22 @@ fn bounds(tally: RowBounds, tables: &[JudgementTable], pools: &[PoolTally]) -> C
 mod tests {
     use super::*;
     use crate::microdata::AttributeType;
-    use crate::query::QueryAnswer;
+    use crate::privacy::CancelFlag;
+    use crate::query::AnsweredCell;
     use crate::query::expression::Query;
     use crate::query::index::Hierarchies;
     use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
+
+    /// The one cell of a query without `group_by`.
+    fn only(index: &QueryIndex<'_>, query: &Query) -> AnsweredCell {
+        let answer = index.answer(query, CancelFlag::never()).unwrap();
+        answer.cells.into_iter().next().unwrap()
+    }
+
+    fn bounds_of(cell: &AnsweredCell) -> (Option<f64>, Option<f64>) {
+        let count = cell.count.unwrap();
+        (count.lower, count.upper)
+    }
 
     /// Rows of one group: as many attributes, each anywhere up to a billion.
     fn wide(attributes: usize, rows: usize) -> PublishedTable {
@@ -372,13 +389,10 @@ mod tests {
         };
         let tables = [table];
         let index = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();
-        let query = serde_json::json!({"select": {"count": true},
+        let query = serde_json::json!({"count": true,
             "where": [{"attribute": "a0", "op": ">", "value": 5}]});
         let query: Query = serde_json::from_value(query).unwrap();
-        let QueryAnswer::Single(answer) = index.answer(&query).unwrap() else {
-            panic!("there is no group_by")
-        };
-        assert_eq!((answer.lower, answer.upper), (Some(2.0), Some(3.0)));
+        assert_eq!(bounds_of(&only(&index, &query)), (Some(2.0), Some(3.0)));
     }
 
     #[test]
@@ -390,17 +404,12 @@ mod tests {
             let predicates: Vec<_> = (0..conditions)
                 .map(|at| serde_json::json!({"attribute": format!("a{at}"), "op": "=", "value": 7}))
                 .collect();
-            let query = serde_json::json!({"select": {"count": true}, "where": predicates});
+            let query = serde_json::json!({"count": true, "where": predicates});
             let query: Query = serde_json::from_value(query).unwrap();
-            let QueryAnswer::Single(answer) = index.answer(&query).unwrap() else {
-                panic!("there is no group_by")
-            };
-            assert_eq!(
-                (answer.lower, answer.upper),
-                (Some(0.0), Some(10.0)),
-                "{conditions}"
-            );
-            assert_eq!(answer.groups_touched, 1);
+            let cell = only(&index, &query);
+            let bounds = bounds_of(&cell);
+            assert_eq!(bounds, (Some(0.0), Some(10.0)), "{conditions}");
+            assert_eq!((cell.rows, cell.groups), (10, 1));
         }
     }
 }

@@ -18,13 +18,11 @@ use serde::Serialize;
 
 use crate::microdata::Table;
 use crate::privacy::CancelFlag;
-use crate::release::layout::is_sliced;
 use crate::release::{JoinError, Lineage, PublishedTable};
 
 use super::count::Scratch;
 use super::exact::ExactIndex;
 use super::index::{Conditions, QueryIndex};
-use super::sliced::SlicedRows;
 use super::workload::{Drawn, Source, Workload, draw};
 
 /// Title of the measure.
@@ -114,30 +112,19 @@ pub fn measure_watched(
 ) -> Result<Option<QueryErrorSummary>, JoinError> {
     let hierarchies = QueryIndex::hierarchies_of(table);
     let tables = published.tables;
-    let is_sliced = is_sliced(tables);
-    let index = if is_sliced {
-        QueryIndex::of_sliced(tables, &hierarchies)?
-    } else {
-        QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries)
-    };
-    let sliced = if is_sliced {
-        Some(SlicedRows::new(tables, &index)?)
-    } else {
-        None
-    };
-    let lineage = published.lineage.of(index.joined.name());
+    let index = QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries);
+    let lineage = published.lineage.of(index.name);
     let Some(exact) = ExactIndex::new(&index, table, lineage.unwrap_or_default()) else {
         return Err(JoinError {
-            table: index.joined.name().into(),
+            table: index.name.into(),
             reason: "rows, lineage and originals do not fit together",
         });
     };
-    let attributes = (0..index.joined.attributes().len()).into_par_iter();
+    let attributes = (0..index.attributes.len()).into_par_iter();
     let sources = attributes.map(|at| Source::new(exact.domain(at), index.domain(at)));
     let asker = Asker {
         sources: sources.collect(),
         exact: &exact,
-        sliced,
         index: &index,
         workload,
         cancel: published.cancel,
@@ -148,7 +135,6 @@ pub fn measure_watched(
 /// Asks the queries of a workload.
 struct Asker<'a> {
     index: &'a QueryIndex<'a>,
-    sliced: Option<SlicedRows>,
     exact: &'a ExactIndex<'a>,
     sources: Vec<Source<'a>>,
     workload: Workload,
@@ -230,21 +216,12 @@ impl Asker<'_> {
             Some((at, drawn.condition(&self.sources[at]).ok()?))
         });
         let conditions: Conditions = conditions.collect::<Option<_>>()?;
-        let (estimate, lower, upper) = match &self.sliced {
-            Some(sliced) => {
-                let count = sliced.count(self.index, &conditions);
-                (count.estimate, count.lower, count.upper)
-            }
-            None => {
-                let count = self.index.count(&conditions, scratch);
-                (count.estimate, count.lower, count.upper)
-            }
-        };
+        let count = self.index.count(&conditions, scratch);
         let actual_f = actual as f64;
         Some((
-            (upper - lower) as f64 / actual_f,
-            (estimate - actual_f).abs() / actual_f,
-            (lower..=upper).contains(&actual),
+            (count.upper - count.lower) as f64 / actual_f,
+            (count.estimate - actual_f).abs() / actual_f,
+            (count.lower..=count.upper).contains(&actual),
         ))
     }
 }

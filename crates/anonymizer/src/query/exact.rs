@@ -64,9 +64,9 @@ impl<'a> ExactIndex<'a> {
         if !fits {
             return None;
         }
-        let attributes = index.joined.attributes().iter();
+        let attributes = index.attributes.iter();
         let columns = attributes.map(|attribute| {
-            let column = table.coded(table.schema().find(attribute.name)?)?;
+            let column = table.coded(table.schema().find(&attribute.name)?)?;
             Some((&*column.domain, &column.codes))
         });
         Some(Self::of(&columns.collect::<Option<Vec<_>>>()?, subjects))

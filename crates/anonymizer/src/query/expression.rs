@@ -1,53 +1,40 @@
 //! What can be asked: the JSON form of a query and why one is refused.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Combinations of values that can be answered for.
+pub const CELLS_MAX: usize = 1_000;
 /// Predicates that a query may have.
 pub const PREDICATES_MAX: usize = 64;
 
-/// One query.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Values that a predicate may name.
+pub const VALUES_MAX: usize = 1_000;
+/// Numbers that a query may sum up, and that it may average.
+pub const MEASURES_MAX: usize = 16;
+/// Attributes that a query may group by.
+pub const GROUPS_MAX: usize = 8;
+
+/// One query: at least one of `count`, `sum` and `avg`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
-    /// What is asked for.
-    pub select: Select,
-    /// One answer per value of this attribute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group_by: Option<String>,
+    /// Whether the number of records is asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count: bool,
+    /// Numbers whose sums are asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sum: Vec<String>,
+    /// Numbers whose averages are asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub avg: Vec<String>,
+    /// One answer for each combination of values of these attributes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
     /// All of these have to hold.
     #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
     pub predicates: Vec<Predicate>,
-}
-
-/// What is asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Select {
-    /// The number of records: `{"count": true}`.
-    Count(True),
-    /// The sum of a number: `{"sum": "salary"}`.
-    Sum(String),
-    /// The average of a number: `{"avg": "salary"}`.
-    Avg(String),
-}
-
-/// The JSON value `true`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "bool", into = "bool")]
-pub struct True;
-
-impl TryFrom<bool> for True {
-    type Error = &'static str;
-
-    fn try_from(value: bool) -> Result<Self, Self::Error> {
-        value.then_some(Self).ok_or("`count` is true or not there")
-    }
-}
-
-impl From<True> for bool {
-    fn from(_: True) -> bool {
-        true
-    }
 }
 
 /// A condition on one attribute.
@@ -106,14 +93,39 @@ pub enum Literal {
 struct PredicateDocument {
     attribute: String,
     op: Operator,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     value: Option<Literal>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     values: Option<Vec<Literal>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     lo: Option<Literal>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     hi: Option<Literal>,
+}
+
+/// A member that is there, which `null` is not.
+fn given<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(from).map(Some)
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -202,33 +214,126 @@ impl From<Predicate> for PredicateDocument {
     }
 }
 
+/// A list of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// `where`
+    Where,
+    /// `sum`
+    Sum,
+    /// `avg`
+    Avg,
+    /// `group_by`
+    GroupBy,
+}
+
+/// An entry of a list, from 0: `where[2]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The list.
+    pub list: List,
+    /// The entry's position.
+    pub at: usize,
+}
+
+impl List {
+    /// The list's entry number `at`, from 0.
+    pub const fn at(self, at: usize) -> Place {
+        Place { list: self, at }
+    }
+}
+
+impl fmt::Display for List {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Where => "where",
+            Self::Sum => "sum",
+            Self::Avg => "avg",
+            Self::GroupBy => "group_by",
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}[{}]", self.list, self.at)
+    }
+}
+
 /// Why a query is refused. Names positions in the query, never a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuery {
-    /// A predicate (from 1) names no published attribute.
-    #[error("predicate {0}: the attribute is not in the release")]
-    UnknownAttribute(usize),
+    /// Nothing is asked for.
+    #[error("ask for at least one of `count`, `sum` and `avg`")]
+    NothingAsked,
+    /// An entry names no published attribute.
+    #[error("{0}: the attribute is not in the release")]
+    UnknownAttribute(Place),
     /// A value does not fit the type of the predicate's attribute.
-    #[error("predicate {0}: a value does not fit the attribute's type")]
-    ValueUnfit(usize),
+    #[error("{0}: a value does not fit the attribute's type")]
+    ValueUnfit(Place),
     /// Categories have no order to compare by.
-    #[error("predicate {0}: categories are compared by `=`, `!=` and `in` alone")]
-    Unordered(usize),
+    #[error("{0}: categories are compared by `=`, `!=` and `in` alone")]
+    Unordered(Place),
     /// A category that the hierarchy does not have.
-    #[error("predicate {0}: a value is not in the attribute's hierarchy")]
-    UnknownValue(usize),
-    /// Too many predicates.
-    #[error("a query has at most {PREDICATES_MAX} predicates")]
-    TooManyPredicates,
-    /// `select` or `group_by` names no published attribute.
-    #[error("`{0}` names no attribute of the release")]
-    UnknownTarget(&'static str),
+    #[error("{0}: a value is not in the attribute's hierarchy")]
+    UnknownValue(Place),
     /// Sums and averages are of numbers.
-    #[error("`select`: sums and averages are of integers and decimals")]
-    NotANumber,
-    /// Too many values to group by.
-    #[error("`group_by`: the attribute has more than {0} values")]
-    TooManyGroups(usize),
+    #[error("{0}: sums and averages are of integers and decimals")]
+    NotANumber(Place),
+    /// An attribute is grouped by twice.
+    #[error("{0}: the attribute is named before")]
+    Repeated(Place),
+    /// What the cells of the attribute stand for is not published.
+    #[error(
+        "{0}: the attribute is generalized by a hierarchy that is not published; ask without it"
+    )]
+    Withheld(Place),
+    /// The attribute's values were drawn anew.
+    #[error("{0}: values of the attribute were drawn anew, and bound no count; ask without it")]
+    Drawn(Place),
+    /// Values that cannot be listed.
+    #[error("{0}: decimals and attributes of very many values cannot be grouped by")]
+    Unlisted(Place),
+    /// Too many entries of a list.
+    #[error("`{0}` has at most {1} entries")]
+    TooMany(List, usize),
+    /// Too many values of a predicate.
+    #[error("{0}: a condition has at most {VALUES_MAX} values")]
+    TooManyValues(Place),
+    /// Too many combinations of values.
+    #[error(
+        "`group_by` makes more than {CELLS_MAX} cells; group by fewer attributes, or name some of \
+         their values in `where`"
+    )]
+    TooManyCells,
+}
+
+impl InvalidQuery {
+    /// The entry at fault, where there is one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::UnknownAttribute(place)
+            | Self::ValueUnfit(place)
+            | Self::Unordered(place)
+            | Self::UnknownValue(place)
+            | Self::NotANumber(place)
+            | Self::Repeated(place)
+            | Self::Withheld(place)
+            | Self::Drawn(place)
+            | Self::Unlisted(place)
+            | Self::TooManyValues(place) => Some(*place),
+            Self::NothingAsked | Self::TooMany(..) | Self::TooManyCells => None,
+        }
+    }
+
+    /// Whether the query is larger than what is answered.
+    pub fn is_of_size(&self) -> bool {
+        matches!(
+            self,
+            Self::TooMany(..) | Self::TooManyValues(_) | Self::TooManyCells
+        )
+    }
 }
 
 #[cfg(test)]
@@ -241,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_query_reads_back_as_it_was_written() {
-        let text = r#"{"select":{"avg":"salary"},"group_by":"sex","where":[
+        let text = r#"{"avg":["salary"],"group_by":["sex","ward"],"where":[
             {"attribute":"age","op":"between","lo":30,"hi":39.5},
             {"attribute":"race","op":"in","values":["a","b"]},
             {"attribute":"born","op":"≥","value":"1970-01-01"}]}"#;
@@ -258,17 +363,18 @@ mod tests {
     #[test]
     fn wrong_documents_are_refused() {
         for text in [
-            r#"{"select":{"count":false}}"#,
-            r#"{"select":{"count":true},"limit":3}"#,
-            r#"{"select":{"count":true,"sum":"a"}}"#,
-            r#"{"select":{"median":"a"}}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"like","value":"x"}]}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"<"}]}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"<","value":1,"lo":0}]}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"between","lo":0}]}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"=","value":null}]}"#,
-            r#"{"select":{"count":true},"where":[{"attribute":"a","op":"=","value":1,"x":1}]}"#,
-            r#"{"where":[]}"#,
+            r#"{"count":1}"#,
+            r#"{"count":true,"limit":3}"#,
+            r#"{"count":true,"sum":"a"}"#,
+            r#"{"median":["a"]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"like","value":"x"}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"<"}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"<","value":1,"lo":0}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"between","lo":0}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"=","value":null}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"=","value":1,"x":1}]}"#,
+            r#"{"count":true,"where":[{"attribute":"a","op":"=","value":1,"lo":null}]}"#,
+            r#"{"where":{}}"#,
         ] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -1,29 +1,26 @@
 //! A release made ready for many queries.
 //!
 //! Rows are ordered by their published signature, so that a predicate on a
-//! generalized attribute is looked up once a class. An attribute *varies by
-//! row* where it is published exactly or its cell is in a bucket: then each
-//! row has a state, the position of its cell, or behind all cells the
-//! position of its pool (its bucket, or its group's buckets).
+//! generalized attribute is looked up once a class; what varies by row stands
+//! in `columns`. A sliced release is counted by its buckets instead.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::microdata::{Codes, Hierarchy, Table};
-use crate::release::{Cell, Content, JoinError, JoinedAttribute, JoinedTable, PublishedTable};
+use crate::microdata::{Hierarchy, Table};
+use crate::release::layout::is_sliced;
+use crate::release::{JoinError, JoinedTable, PublishedTable};
 
-use super::answer::{Answer, GroupAnswer, QueryAnswer};
+use super::attribute::{Closed, IndexedAttribute};
+use super::columns::IndexedColumn;
 use super::compile::compile;
 use super::condition::Condition;
-use super::count::Scratch;
-use super::expression::{InvalidQuery, PREDICATES_MAX, Predicate, Query, Select};
+use super::expression::{InvalidQuery, List, PREDICATES_MAX, Place, Predicate, Test, VALUES_MAX};
 use super::knowledge::PublicDomain;
 use super::pairs::Pairs;
-
-/// Values that can be grouped by.
-pub const GROUPS_MAX: usize = 1_000;
+use super::sliced::SlicedRows;
 
 /// Hierarchies by the attribute that they are over; they are public.
 pub type Hierarchies = BTreeMap<String, Arc<Hierarchy>>;
@@ -31,7 +28,10 @@ pub type Hierarchies = BTreeMap<String, Arc<Hierarchy>>;
 /// A release made ready for queries.
 #[derive(Debug)]
 pub struct QueryIndex<'a> {
-    pub(super) joined: JoinedTable<'a>,
+    /// Name of the table whose rows are about subjects.
+    pub(super) name: &'static str,
+    rows: usize,
+    pub(super) attributes: Vec<IndexedAttribute<'a>>,
     pub(super) domains: Vec<PublicDomain>,
     /// Where the rows of each class begin; one more entry than classes.
     pub(super) starts: Vec<u32>,
@@ -40,32 +40,8 @@ pub struct QueryIndex<'a> {
     pub(super) columns: Vec<IndexedColumn>,
     /// How classes look in two attributes, for many queries.
     pub(super) pairs: Pairs,
-}
-
-/// One attribute of the index.
-#[derive(Debug)]
-pub(super) struct IndexedColumn {
-    /// Per class: position of its cell; the number of cells where its rows
-    /// have states of their own.
-    pub(super) of_class: Codes,
-    /// Whether rows of every class have states of their own.
-    pub(super) is_of_rows_alone: bool,
-    /// Per row in order of classes, where any row needs it.
-    pub(super) of_row: Vec<u32>,
-    /// The cells of an attribute that is published exactly, without buckets.
-    pub(super) exact: Option<RankedCells>,
-    /// Number of cells.
-    cells: u32,
-}
-
-/// The cells of rows, numbered in ascending order of what they publish, so
-/// that those between two values have numbers between two.
-#[derive(Debug)]
-pub(super) struct RankedCells {
-    /// Positions of the cells in ascending order.
-    pub(super) order: Vec<u32>,
-    /// Per row in order of classes: place of its cell in `order`.
-    pub(super) ranks: Codes,
+    /// The buckets of a sliced release: its rows are no records.
+    pub(super) sliced: Option<SlicedRows>,
 }
 
 /// Conditions by attribute, each attribute once, in order.
@@ -74,16 +50,13 @@ pub(super) type Conditions = Vec<(usize, Condition)>;
 impl<'a> QueryIndex<'a> {
     /// Indexes a release. Time is linear in rows × attributes.
     pub fn new(tables: &'a [PublishedTable], hierarchies: &Hierarchies) -> Result<Self, JoinError> {
-        Ok(Self::of(JoinedTable::new(tables)?, hierarchies))
-    }
-
-    /// Indexes the attributes of a sliced release, to judge conditions on
-    /// them; rows are counted by their buckets.
-    pub(super) fn of_sliced(
-        tables: &'a [PublishedTable],
-        hierarchies: &Hierarchies,
-    ) -> Result<Self, JoinError> {
-        Ok(Self::of(JoinedTable::of_sliced(tables)?, hierarchies))
+        if !is_sliced(tables) {
+            return Ok(Self::of(JoinedTable::new(tables)?, hierarchies));
+        }
+        let index = Self::of(JoinedTable::of_sliced(tables)?, hierarchies);
+        let names: Vec<&str> = index.attributes.iter().map(|one| &*one.name).collect();
+        let sliced = Some(SlicedRows::new(tables, &names)?);
+        Ok(Self { sliced, ..index })
     }
 
     /// The same for as many queries: pairs of attributes are numbered where
@@ -107,13 +80,58 @@ impl<'a> QueryIndex<'a> {
             .map(|at| IndexedColumn::new(&joined.attributes()[at], &starts, &rows))
             .collect();
         Self {
-            joined,
+            name: joined.name(),
+            rows: joined.rows(),
+            attributes: joined
+                .into_attributes()
+                .into_iter()
+                .map(Into::into)
+                .collect(),
             domains,
             sizes,
             starts,
             columns,
             pairs: Pairs::default(),
+            sliced: None,
         }
+    }
+
+    /// The same with all that it needs of the tables: it outlives them.
+    pub fn into_owned(self) -> QueryIndex<'static> {
+        let keeps_codes = self.sliced.is_some();
+        let attributes = self.attributes.into_iter();
+        QueryIndex {
+            name: self.name,
+            rows: self.rows,
+            attributes: attributes.map(|one| one.into_owned(keeps_codes)).collect(),
+            domains: self.domains,
+            starts: self.starts,
+            sizes: self.sizes,
+            columns: self.columns,
+            pairs: self.pairs,
+            sliced: self.sliced,
+        }
+    }
+
+    /// Nothing is answered that asks of this attribute.
+    pub fn close(&mut self, attribute: &str, why: Closed) {
+        let mut attributes = self.attributes.iter_mut();
+        if let Some(found) = attributes.find(|one| one.name == attribute) {
+            found.closed = Some(why);
+        }
+    }
+
+    /// Memory that it takes, about; pairs of attributes are not counted.
+    pub fn bytes(&self) -> u64 {
+        let attributes = self.attributes.iter().map(IndexedAttribute::bytes);
+        let columns = self.columns.iter().map(IndexedColumn::bytes);
+        let classes = (size_of::<f64>() + size_of::<u32>()) * self.starts.len();
+        let sliced = if self.sliced.is_some() {
+            4 * self.rows
+        } else {
+            0
+        };
+        attributes.sum::<u64>() + columns.sum::<u64>() + (classes + sliced) as u64
     }
 
     /// The hierarchies of a table's categories.
@@ -130,54 +148,12 @@ impl<'a> QueryIndex<'a> {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.joined.rows()
-    }
-
-    /// Answers a query.
-    pub fn answer(&self, query: &Query) -> Result<QueryAnswer, InvalidQuery> {
-        let conditions = self.conditions(&query.predicates)?;
-        let measure = match &query.select {
-            Select::Count(_) => None,
-            Select::Sum(name) | Select::Avg(name) => Some(self.measure(name)?),
-        };
-        let mut scratch = Scratch::default();
-        let mut answer = |conditions: &Conditions| match (&query.select, measure) {
-            (Select::Avg(_), Some(measure)) => self.average(measure, conditions),
-            (_, Some(measure)) => self.sum(measure, conditions),
-            (_, None) => self.count(conditions, &mut scratch).answer(),
-        };
-        let Some(name) = &query.group_by else {
-            return Ok(QueryAnswer::Single(answer(&conditions)));
-        };
-        let position = self.position(name);
-        let at = position.ok_or(InvalidQuery::UnknownTarget("group_by"))?;
-        let values = self.domains[at].values(GROUPS_MAX);
-        let values = values.ok_or(InvalidQuery::TooManyGroups(GROUPS_MAX))?;
-        let mut groups = Vec::new();
-        for value in &values {
-            let mut conditions = conditions.clone();
-            narrow(
-                &mut conditions,
-                at,
-                Condition::only(value, &self.domains[at]),
-            );
-            let answer: Answer = answer(&conditions);
-            if answer.groups_touched > 0 {
-                groups.push(GroupAnswer {
-                    value: exact_text(value),
-                    answer,
-                });
-            }
-        }
-        Ok(QueryAnswer::Grouped {
-            group_by: name.clone(),
-            groups,
-        })
+        self.rows
     }
 
     /// Values that answering a condition on an attribute looks at, about.
     pub(super) fn work(&self, at: usize) -> u64 {
-        let attribute = &self.joined.attributes()[at];
+        let attribute = &self.attributes[at];
         let domain = &self.domains[at];
         let column = &self.columns[at];
         let pools = attribute.buckets.as_ref().map_or(0, |buckets| {
@@ -192,130 +168,41 @@ impl<'a> QueryIndex<'a> {
         &self.domains[at]
     }
 
-    /// Position of an attribute among the published ones.
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
-        let attributes = self.joined.attributes();
-        attributes
-            .iter()
-            .position(|attribute| attribute.name == name)
-    }
-
-    fn measure(&self, name: &str) -> Result<usize, InvalidQuery> {
-        use crate::microdata::AttributeType::{Decimal, Integer};
-        let at = self.position(name);
-        let at = at.ok_or(InvalidQuery::UnknownTarget("select"))?;
-        match self.domains[at].kind {
-            Integer | Decimal => Ok(at),
-            _ => Err(InvalidQuery::NotANumber),
+    /// Position among the published ones of the attribute that a query names at
+    /// this place.
+    pub(super) fn asked(&self, name: &str, place: Place) -> Result<usize, InvalidQuery> {
+        let at = self.attributes.iter().position(|one| one.name == name);
+        let at = at.ok_or(InvalidQuery::UnknownAttribute(place))?;
+        match self.attributes[at].closed {
+            None => Ok(at),
+            Some(Closed::Withheld) => Err(InvalidQuery::Withheld(place)),
+            Some(Closed::Drawn) => Err(InvalidQuery::Drawn(place)),
         }
     }
 
     /// Compiles predicates; those on one attribute become one condition.
     pub(super) fn conditions(&self, predicates: &[Predicate]) -> Result<Conditions, InvalidQuery> {
         if predicates.len() > PREDICATES_MAX {
-            return Err(InvalidQuery::TooManyPredicates);
+            return Err(InvalidQuery::TooMany(List::Where, PREDICATES_MAX));
         }
         let mut conditions = Conditions::new();
-        for (number, predicate) in (1..).zip(predicates) {
-            let at = self.position(&predicate.attribute);
-            let at = at.ok_or(InvalidQuery::UnknownAttribute(number))?;
-            let condition = compile(&predicate.test, &self.domains[at], number)?;
-            narrow(&mut conditions, at, condition);
+        for (at, predicate) in predicates.iter().enumerate() {
+            let place = List::Where.at(at);
+            let named = self.asked(&predicate.attribute, place)?;
+            if matches!(&predicate.test, Test::In(values) if values.len() > VALUES_MAX) {
+                return Err(InvalidQuery::TooManyValues(place));
+            }
+            let condition = compile(&predicate.test, &self.domains[named], place)?;
+            narrow(&mut conditions, named, condition);
         }
         Ok(conditions)
     }
 }
 
 /// Adds a condition to those that hold already.
-fn narrow(conditions: &mut Conditions, at: usize, condition: Condition) {
+pub(super) fn narrow(conditions: &mut Conditions, at: usize, condition: Condition) {
     match conditions.iter_mut().find(|(other, _)| *other == at) {
         Some((_, known)) => *known = known.clone().intersect(condition),
         None => conditions.push((at, condition)),
-    }
-}
-
-impl IndexedColumn {
-    fn new(attribute: &JoinedAttribute<'_>, starts: &[u32], rows: &[u32]) -> Self {
-        let cells = attribute.cells.len() as u32;
-        let in_bucket = |code: u32| attribute.cells[code as usize] == Cell::Empty;
-        let classes = starts[..starts.len() - 1].iter();
-        let of_class = classes.map(|&first| {
-            let code = attribute.codes.at(rows[first as usize] as usize);
-            match attribute.content {
-                Content::Generalized if !in_bucket(code) => code,
-                _ => cells,
-            }
-        });
-        let mut column = Self {
-            of_class: Codes::below(cells as usize + 1, of_class),
-            is_of_rows_alone: false,
-            of_row: Vec::new(),
-            exact: None,
-            cells,
-        };
-        if !column.of_class.iter().any(|code| code == cells) {
-            return column;
-        }
-        column.is_of_rows_alone = column.of_class.iter().all(|code| code == cells);
-        let buckets = attribute.buckets.as_ref();
-        let of_row = rows.iter().map(|&row| {
-            let code = attribute.codes.at(row as usize);
-            let pool = buckets
-                .filter(|_| in_bucket(code))
-                .and_then(|buckets| buckets.pool_of(row as usize));
-            pool.map_or(code, |pool| cells + pool)
-        });
-        column.of_row = of_row.collect();
-        if buckets.is_none() && attribute.content == Content::Exact {
-            column.exact = Some(RankedCells::new(attribute.cells, &column.of_row));
-        }
-        column
-    }
-
-    /// Whether rows of a class have states of their own.
-    #[inline]
-    pub(super) fn is_by_row(&self, class: usize) -> bool {
-        self.of_class.at(class) == self.cells
-    }
-
-    /// State of a row of a class.
-    #[inline]
-    pub(super) fn state(&self, class: usize, row: usize) -> usize {
-        match self.of_class.at(class) {
-            code if code == self.cells => self.of_row[row] as usize,
-            code => code as usize,
-        }
-    }
-}
-
-impl RankedCells {
-    fn new(cells: &[Cell], of_row: &[u32]) -> Self {
-        let mut order: Vec<u32> = (0..cells.len() as u32).collect();
-        order.sort_by(|&one, &other| {
-            let [one, other] = [one, other].map(|at| &cells[at as usize]);
-            // Cells hold finite numbers only: all of a column can be compared.
-            one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
-        });
-        let mut rank_of = vec![0; cells.len()];
-        for (rank, &at) in (0..).zip(&order) {
-            rank_of[at as usize] = rank;
-        }
-        let ranks = of_row.iter().map(|&at| rank_of[at as usize]);
-        Self {
-            ranks: Codes::below(cells.len(), ranks),
-            order,
-        }
-    }
-}
-
-/// The text of an exact value.
-fn exact_text(cell: &Cell) -> String {
-    use crate::microdata::value_text::{date_text, decimal_text};
-    match cell {
-        Cell::Integer(value, _) => value.to_string(),
-        Cell::Decimal(value, _) => decimal_text(*value),
-        Cell::Date(day, _) => date_text(*day),
-        Cell::Label(label) => label.clone(),
-        _ => String::new(),
     }
 }

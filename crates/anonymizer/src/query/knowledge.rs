@@ -119,7 +119,7 @@ fn see_number(hull: &mut Option<Cell>, cell: &Cell) {
 
 /// The cells of the dictionary of an attribute's buckets; those that are only
 /// other attributes' are empty.
-fn values_of<'a>(attribute: &JoinedAttribute<'a>) -> Vec<&'a Cell> {
+fn values_of<'a>(attribute: &'a JoinedAttribute<'_>) -> Vec<&'a Cell> {
     let Some(buckets) = &attribute.buckets else {
         return Vec::new();
     };

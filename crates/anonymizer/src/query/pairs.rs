@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::block::RowBounds;
-use super::index::IndexedColumn;
+use super::columns::IndexedColumn;
 use super::table::JudgementTable;
 use crate::microdata::Codes;
 
@@ -234,7 +234,7 @@ mod tests {
     fn predicates(asked: &[(usize, i64, i64)]) -> Vec<Predicate> {
         let predicate = |&(at, low, width): &(usize, i64, i64)| serde_json::json!({"attribute": format!("a{at}"), "op": "between", "lo": low, "hi": low + width});
         let asked: Vec<_> = asked.iter().map(predicate).collect();
-        let query = serde_json::json!({"select": {"count": true}, "where": asked});
+        let query = serde_json::json!({"count": true, "where": asked});
         serde_json::from_value::<Query>(query).unwrap().predicates
     }
 

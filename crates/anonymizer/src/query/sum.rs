@@ -11,7 +11,7 @@
 
 use crate::release::Link;
 
-use super::answer::{Answer, Bounds};
+use super::answer::{Bounds, Estimate};
 use super::condition::{Condition, Part};
 use super::index::{Conditions, QueryIndex};
 use super::table::{JudgementTable, bucket_matches};
@@ -19,15 +19,9 @@ use super::table::{JudgementTable, bucket_matches};
 /// Rounding forgiven before a count goes up or down to a whole number.
 const SLACK: f64 = 1e-9;
 
-/// Records expected of each source, by state of the measure.
-struct Expected {
-    by_state: Vec<f64>,
-    groups_touched: u64,
-}
-
 /// Sums over all sources.
-#[derive(Default)]
-struct Total {
+#[derive(Debug, Default)]
+pub(super) struct Total {
     records: f64,
     estimate: f64,
     /// With counts rounded down and up.
@@ -38,38 +32,14 @@ struct Total {
 
 /// A value of a pool and how many of its cells may hold it.
 #[derive(Clone, Copy, Debug)]
-struct PoolValue {
-    value: f64,
-    copies: f64,
+pub(super) struct PoolValue {
+    pub(super) value: f64,
+    pub(super) copies: f64,
 }
 
 impl QueryIndex<'_> {
-    /// The sum of attribute number `measure` over satisfying records.
-    pub(super) fn sum(&self, measure: usize, conditions: &Conditions) -> Answer {
-        let (total, groups_touched) = self.total(measure, conditions);
-        Answer {
-            estimate: Some(total.estimate),
-            lower: Some(total.rounded.0.min(total.estimate)),
-            upper: Some(total.rounded.1.max(total.estimate)),
-            bounds: Bounds::Expected,
-            groups_touched,
-        }
-    }
-
-    /// The average of attribute number `measure` over satisfying records.
-    pub(super) fn average(&self, measure: usize, conditions: &Conditions) -> Answer {
-        let (total, groups_touched) = self.total(measure, conditions);
-        let per_record = |sum: f64| (total.records > SLACK).then(|| sum / total.records);
-        Answer {
-            estimate: per_record(total.estimate),
-            lower: per_record(total.exact.0.min(total.estimate)),
-            upper: per_record(total.exact.1.max(total.estimate)),
-            bounds: Bounds::Expected,
-            groups_touched,
-        }
-    }
-
-    fn total(&self, measure: usize, conditions: &Conditions) -> (Total, u64) {
+    /// Sums attribute number `measure` over satisfying records.
+    pub(super) fn total(&self, measure: usize, conditions: &Conditions) -> Total {
         let domain = &self.domains[measure];
         let own = conditions.iter().find(|(at, _)| *at == measure);
         let own = own.map_or_else(|| Condition::all(domain), |(_, own)| own.clone());
@@ -78,71 +48,75 @@ impl QueryIndex<'_> {
             .filter(|(at, _)| *at != measure)
             .cloned()
             .collect();
+        if let Some(sliced) = &self.sliced {
+            return sliced.total(self, (measure, &own), &others);
+        }
         let mut own_table = JudgementTable::default();
-        own_table.fill(&own, &self.joined.attributes()[measure], domain);
+        own_table.fill(&own, &self.attributes[measure], domain);
         let expected = self.expected(measure, &own_table, &others);
         let mut total = Total::default();
-        let cells = self.joined.attributes()[measure].cells.iter();
-        for ((cell, &weight), judgement) in cells.zip(&expected.by_state).zip(&own_table.judgements)
-        {
+        let cells = self.attributes[measure].cells.iter();
+        for ((cell, &weight), judgement) in cells.zip(&expected).zip(&own_table.judgements) {
             let records = weight * judgement.share;
             if let (true, Some(part)) = (records > 0.0, own.part(cell, domain)) {
                 total.add_cell(records, part);
             }
         }
-        self.add_pools(
-            measure,
-            &own,
-            &expected.by_state[own_table.cells..],
-            &mut total,
-        );
-        (total, expected.groups_touched)
+        self.add_pools(measure, &own, &expected[own_table.cells..], &mut total);
+        total
     }
 
-    /// Σ over rows of the shares of all conditions but the measure's own, by
-    /// state of the measure.
-    fn expected(&self, measure: usize, own: &JudgementTable, others: &Conditions) -> Expected {
-        let tables: Vec<JudgementTable> = others
-            .iter()
-            .map(|(at, condition)| {
-                let mut table = JudgementTable::default();
-                table.fill(
-                    condition,
-                    &self.joined.attributes()[*at],
-                    &self.domains[*at],
-                );
-                table
-            })
-            .collect();
-        let mut expected = Expected {
-            by_state: vec![0.0; own.judgements.len()],
-            groups_touched: 0,
+    /// Records expected of each source, by state of the measure: Σ over rows of
+    /// the shares of all conditions but the measure's own.
+    ///
+    /// What is the same on all rows of a class is asked once a class.
+    fn expected(&self, measure: usize, own: &JudgementTable, others: &Conditions) -> Vec<f64> {
+        let table = |(at, condition): &(usize, Condition)| {
+            let mut table = JudgementTable::default();
+            table.fill(condition, &self.attributes[*at], &self.domains[*at]);
+            (*at, table)
         };
+        let tables: Vec<(usize, JudgementTable)> = others.iter().map(table).collect();
+        let mut by_state = vec![0.0; own.judgements.len()];
+        let mut varying = Vec::with_capacity(tables.len());
         for class in 0..self.starts.len() - 1 {
-            let mut touched = false;
-            for row in self.starts[class] as usize..self.starts[class + 1] as usize {
-                let state = |at: usize| self.columns[at].state(class, row);
-                let mut share = 1.0;
-                let mut possible = own.judgements[state(measure)].possible;
-                for (table, (at, _)) in tables.iter().zip(others) {
-                    let judgement = table.judgements[state(*at)];
-                    possible &= judgement.possible;
-                    share *= judgement.share;
+            let rows = self.starts[class] as usize..self.starts[class + 1] as usize;
+            let mut share = 1.0;
+            varying.clear();
+            // Values that are grouped by stand last, and leave the fewest classes.
+            for (at, table) in tables.iter().rev() {
+                if self.columns[*at].is_by_row(class) {
+                    varying.push((*at, table));
+                } else {
+                    share *= table.judgements[self.columns[*at].state(class, rows.start)].share;
                 }
-                if possible {
-                    touched = true;
-                    expected.by_state[state(measure)] += share;
+                if share == 0.0 {
+                    break;
                 }
             }
-            expected.groups_touched += u64::from(touched);
+            if share == 0.0 {
+                continue;
+            }
+            let measured = &self.columns[measure];
+            if varying.is_empty() && !measured.is_by_row(class) {
+                by_state[measured.state(class, rows.start)] += share * rows.len() as f64;
+                continue;
+            }
+            for row in rows {
+                let of_row = |&(at, table): &(usize, &JudgementTable)| {
+                    table.judgements[self.columns[at].state(class, row)].share
+                };
+                by_state[measured.state(class, row)] +=
+                    share * varying.iter().map(of_row).product::<f64>();
+            }
         }
-        expected
+        by_state
     }
 
     /// Adds what the pools of the measure give; `weights` has one entry each.
     fn add_pools(&self, measure: usize, own: &Condition, weights: &[f64], total: &mut Total) {
         let domain = &self.domains[measure];
-        let Some(buckets) = &self.joined.attributes()[measure].buckets else {
+        let Some(buckets) = &self.attributes[measure].buckets else {
             return;
         };
         let matches = bucket_matches(own, buckets, domain);
@@ -196,7 +170,29 @@ impl QueryIndex<'_> {
 }
 
 impl Total {
-    fn add_cell(&mut self, records: f64, part: Part) {
+    /// The sum.
+    pub(super) fn sum(&self) -> Estimate {
+        Estimate {
+            estimate: Some(self.estimate),
+            lower: Some(self.rounded.0.min(self.estimate)),
+            upper: Some(self.rounded.1.max(self.estimate)),
+            bounds: Bounds::Expected,
+        }
+    }
+
+    /// The average.
+    pub(super) fn average(&self) -> Estimate {
+        let per_record = |sum: f64| (self.records > SLACK).then(|| sum / self.records);
+        Estimate {
+            estimate: per_record(self.estimate),
+            lower: per_record(self.exact.0.min(self.estimate)),
+            upper: per_record(self.exact.1.max(self.estimate)),
+            bounds: Bounds::Expected,
+        }
+    }
+
+    /// Adds records of one cell, of which this part satisfies.
+    pub(super) fn add_cell(&mut self, records: f64, part: Part) {
         self.records += records;
         self.estimate += records * part.mean;
         self.exact.0 += records * part.min;
@@ -206,7 +202,8 @@ impl Total {
         self.rounded.1 += (fewest * part.max).max(most * part.max);
     }
 
-    fn add_pool(&mut self, records: f64, estimate: f64, values: &mut [PoolValue]) {
+    /// Adds records of one pool with these values; `estimate` is their sum.
+    pub(super) fn add_pool(&mut self, records: f64, estimate: f64, values: &mut [PoolValue]) {
         self.records += records;
         self.estimate += estimate;
         let (fewest, most) = whole_around(records);

@@ -1,11 +1,12 @@
 //! A condition looked up: one judgement per state of an attribute.
 
-use crate::release::{Buckets, JoinedAttribute, Link};
+use crate::release::{Buckets, Link};
 
+use super::attribute::IndexedAttribute;
 use super::block::WEIGHT_MIN;
+use super::columns::RankedCells;
 use super::condition::{Condition, Judgement};
 use super::filter::{Admitted, Decided};
-use super::index::RankedCells;
 use super::knowledge::PublicDomain;
 
 /// How many rows of a pool satisfy a condition, whatever the assignment of
@@ -42,14 +43,19 @@ impl JudgementTable {
     pub(super) fn fill(
         &mut self,
         condition: &Condition,
-        attribute: &JoinedAttribute<'_>,
+        attribute: &IndexedAttribute<'_>,
         domain: &PublicDomain,
     ) {
         self.judgements.clear();
         self.pools.clear();
         self.cells = attribute.cells.len();
         self.bucketized = (0, 0);
-        condition.judge_all(attribute.cells, &domain.cells, domain, &mut self.judgements);
+        condition.judge_all(
+            &attribute.cells,
+            &domain.cells,
+            domain,
+            &mut self.judgements,
+        );
         self.weights.clear();
         self.weights
             .extend(self.judgements.iter().copied().map(weight));

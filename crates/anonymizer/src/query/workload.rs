@@ -19,7 +19,7 @@ use crate::microdata::{Code, Domain, Values};
 
 use super::compile::compile;
 use super::condition::{Condition, Span};
-use super::expression::{Comparison, InvalidQuery, Literal, Test};
+use super::expression::{Comparison, InvalidQuery, List, Literal, Test};
 use super::knowledge::PublicDomain;
 
 /// How many queries to draw, and from which seed.
@@ -107,7 +107,7 @@ impl Drawn {
         match self {
             Self::Codes(codes) => codes.iter().for_each(|&code| marks[code] = true),
             Self::Test(test) => {
-                let condition = compile(test, source.public, 1)?;
+                let condition = compile(test, source.public, List::Where.at(0))?;
                 for run in runs(&condition, source.domain.values()) {
                     marks[run].fill(true);
                 }
@@ -130,7 +130,7 @@ impl Drawn {
     pub(super) fn condition(self, source: &Source<'_>) -> Result<Condition, InvalidQuery> {
         match self {
             Self::Codes(codes) => Ok(of_codes(&codes, source)),
-            Self::Test(test) => compile(&test, source.public, 1),
+            Self::Test(test) => compile(&test, source.public, List::Where.at(0)),
         }
     }
 }

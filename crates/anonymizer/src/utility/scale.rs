@@ -157,7 +157,7 @@ fn ends(cell: &Cell) -> Option<(f64, f64)> {
 }
 
 /// Visits every cell that an attribute publishes, bucket values included.
-fn each_cell<'a>(attribute: &JoinedAttribute<'a>, mut visit: impl FnMut(&'a Cell)) {
+fn each_cell<'a>(attribute: &'a JoinedAttribute<'_>, mut visit: impl FnMut(&'a Cell)) {
     attribute.cells.iter().for_each(&mut visit);
     if let Some(buckets) = &attribute.buckets {
         let runs = 0..Buckets::len(buckets);

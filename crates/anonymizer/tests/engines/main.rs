@@ -5,6 +5,7 @@
 mod common;
 
 mod arp;
+mod asked;
 mod attacks;
 mod cancelled;
 mod case;

@@ -11,6 +11,7 @@ mod read;
 mod review;
 pub mod rule;
 mod tree;
+mod written;
 
 pub use read::{HierarchyFormat, Intervals, csv_of_rule};
 pub use review::{HierarchyReview, Labels, LargestNode, Level};

@@ -1,5 +1,7 @@
 //! The buckets of one attribute, and how rows are linked to them.
 
+use std::borrow::Cow;
+
 use crate::microdata::Codes;
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedTable};
@@ -15,7 +17,7 @@ pub struct Buckets<'a> {
     values: Vec<u32>,
     counts: Vec<u32>,
     sizes: Vec<u32>,
-    cells: &'a [Cell],
+    cells: Cow<'a, [Cell]>,
     link: Link,
 }
 
@@ -50,7 +52,7 @@ impl<'a> Buckets<'a> {
     }
 
     /// The values of bucket `bucket` (from 0) with their counts.
-    pub fn run(&self, bucket: usize) -> impl Iterator<Item = (&'a Cell, u32)> + '_ {
+    pub fn run(&self, bucket: usize) -> impl Iterator<Item = (&Cell, u32)> {
         self.coded_run(bucket)
             .map(|(value, count)| (&self.cells[value as usize], count))
     }
@@ -63,8 +65,8 @@ impl<'a> Buckets<'a> {
     }
 
     /// The distinct values (of all attributes of the table `buckets`).
-    pub fn cells(&self) -> &'a [Cell] {
-        self.cells
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
     }
 
     /// Number of cells of each bucket.
@@ -92,6 +94,18 @@ impl<'a> Buckets<'a> {
         match &self.link {
             Link::Row(_) => self.len(),
             Link::Group { starts, .. } => starts.len() - 1,
+        }
+    }
+
+    /// The same with cells of its own: it outlives the tables that it was read from.
+    pub fn into_owned(self) -> Buckets<'static> {
+        Buckets {
+            starts: self.starts,
+            values: self.values,
+            counts: self.counts,
+            sizes: self.sizes,
+            cells: Cow::Owned(self.cells.into_owned()),
+            link: self.link,
         }
     }
 
@@ -169,7 +183,7 @@ impl<'a> Buckets<'a> {
             counts: vec![0; rows.len()],
             sizes: vec![0; most as usize],
             starts,
-            cells,
+            cells: Cow::Borrowed(cells),
             link: Link::Row(Vec::new()),
         };
         for &row in &rows {

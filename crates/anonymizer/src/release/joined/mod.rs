@@ -158,6 +158,11 @@ impl<'a> JoinedTable<'a> {
         &self.attributes
     }
 
+    /// The attributes alone.
+    pub fn into_attributes(self) -> Vec<JoinedAttribute<'a>> {
+        self.attributes
+    }
+
     /// The attribute called `name`.
     pub fn attribute(&self, name: &str) -> Option<&JoinedAttribute<'a>> {
         self.attributes

@@ -6,18 +6,23 @@ use rand_chacha::ChaCha12Rng;
 use serde_json::{Value, json};
 use vizard_anonymizer::privacy::CancelFlag;
 use vizard_anonymizer::query::{
-    Answer, Bounds, InvalidQuery, Query, QueryAnswer, QueryIndex, Workload, error,
+    AnsweredCell, Bounds, Estimate, InvalidQuery, List, Query, QueryIndex, Workload, error,
 };
 
 use super::loose::Loose;
 use crate::common::cases::property_cases;
 use crate::naive::queries as naive;
 
-fn single(index: &QueryIndex<'_>, query: &Query) -> Answer {
-    match index.answer(query).expect("the query is sound") {
-        QueryAnswer::Single(answer) => answer,
-        QueryAnswer::Grouped { .. } => panic!("a query without group_by"),
-    }
+/// The one cell of a query without `group_by`.
+fn only(index: &QueryIndex<'_>, query: &Query) -> AnsweredCell {
+    let answer = index.answer(query, CancelFlag::never());
+    let mut cells = answer.expect("the query is sound").cells;
+    assert_eq!(cells.len(), 1);
+    cells.remove(0)
+}
+
+fn count(index: &QueryIndex<'_>, query: &Query) -> Estimate {
+    only(index, query).count.expect("it was asked for")
 }
 
 /// A random query, ends between the steps of the naive version.
@@ -42,7 +47,7 @@ fn query(rng: &mut ChaCha12Rng) -> Value {
             }
         })
         .collect();
-    json!({"select": {"count": true}, "where": predicates})
+    json!({"count": true, "where": predicates})
 }
 
 proptest! {
@@ -58,7 +63,7 @@ proptest! {
         for _ in 0..10 {
             let document = query(&mut rng);
             let query: Query = serde_json::from_value(document.clone()).expect("a sound document");
-            let answer = single(&index, &query);
+            let answer = count(&index, &query);
             let actual = naive::actual(&loose.table, &loose.tables, &subjects, &query) as f64;
             let (lower, upper) = (answer.lower.expect("a bound"), answer.upper.expect("a bound"));
             prop_assert!(lower <= actual && actual <= upper, "{lower} {actual} {upper} {document}");
@@ -77,7 +82,7 @@ proptest! {
         for _ in 0..4 {
             let document = query(&mut rng);
             let query: Query = serde_json::from_value(document.clone()).expect("a sound document");
-            let fast = single(&index, &query).estimate.expect("an estimate");
+            let fast = count(&index, &query).estimate.expect("an estimate");
             let slow = naive::estimate(&loose.table, &loose.tables, &query);
             prop_assert!((fast - slow).abs() < 1e-6, "{fast} {slow} {document}");
         }
@@ -89,15 +94,17 @@ proptest! {
         let index = QueryIndex::new(&loose.tables, &QueryIndex::hierarchies_of(&loose.table));
         let index = index.expect("the release fits together");
         let mut rng = ChaCha12Rng::seed_from_u64(seed ^ 3);
-        for select in [json!({"sum": "salary"}), json!({"avg": "age"}), json!({"sum": "height"})] {
-            let mut document = query(&mut rng);
-            document["select"] = select;
-            let query: Query = serde_json::from_value(document.clone()).expect("a sound document");
-            let answer = single(&index, &query);
+        let mut document = query(&mut rng);
+        document["sum"] = json!(["salary", "height"]);
+        document["avg"] = json!(["age", "salary"]);
+        let query: Query = serde_json::from_value(document.clone()).expect("a sound document");
+        let cell = only(&index, &query);
+        prop_assert_eq!((cell.sum.len(), cell.avg.len()), (2, 2));
+        for (answer, is_sum) in cell.sum.values().map(|sum| (sum, true)).chain(cell.avg.values().map(|avg| (avg, false))) {
             if let (Some(lower), Some(estimate), Some(upper)) = (answer.lower, answer.estimate, answer.upper) {
                 prop_assert!(lower <= estimate && estimate <= upper, "{document}");
             } else {
-                prop_assert!(document["select"].get("avg").is_some());
+                prop_assert!(!is_sum, "{document}");
             }
         }
     }
@@ -219,33 +226,59 @@ fn ten() -> Loose {
     loose
 }
 
-fn ask(document: Value) -> Result<Value, InvalidQuery> {
+/// The cells of the answer.
+fn cells(document: Value) -> Result<Value, InvalidQuery> {
     let loose = ten();
     let index =
         QueryIndex::new(&loose.tables, &Default::default()).expect("the tables fit together");
     let query: Query = serde_json::from_value(document).expect("a sound document");
-    Ok(serde_json::to_value(index.answer(&query)?).expect("an answer has a JSON form"))
+    let answer = index.answer(&query, CancelFlag::never())?;
+    let cells = serde_json::to_value(answer.cells);
+    Ok(cells.expect("an answer has a JSON form"))
+}
+
+/// The one figure of the one cell, and how many groups it is from.
+fn ask(document: Value) -> Result<(Value, u64), InvalidQuery> {
+    let cells = cells(document)?;
+    let cell = &cells[0];
+    let figures = [
+        &cell["count"],
+        &cell["sum"]["salary"],
+        &cell["avg"]["salary"],
+        &cell["sum"]["age"],
+        &cell["avg"]["age"],
+    ];
+    let figure = figures.into_iter().find(|figure| !figure.is_null());
+    let groups = cell["groups"].as_u64().expect("a number");
+    Ok((figure.expect("one figure").clone(), groups))
 }
 
 #[test]
 fn a_count_by_hand() {
     // Six ages 20..29, of which half lie below 25; four ages of 30.
-    let answer = ask(
-        json!({"select": {"count": true}, "where": [{"attribute": "age", "op": "<", "value": 25}]}),
+    let answer =
+        ask(json!({"count": true, "where": [{"attribute": "age", "op": "<", "value": 25}]}));
+    let expected = (
+        json!({"estimate": 3.0, "lower": 0.0, "upper": 6.0, "bounds": "certain"}),
+        1,
     );
-    let expected = json!({"estimate": 3.0, "lower": 0.0, "upper": 6.0, "bounds": "certain", "groups_touched": 1});
     assert_eq!(answer, Ok(expected));
     // A bucketized attribute alone is counted exactly.
-    let answer = ask(
-        json!({"select": {"count": true}, "where": [{"attribute": "salary", "op": ">", "value": 30}]}),
+    let answer =
+        ask(json!({"count": true, "where": [{"attribute": "salary", "op": ">", "value": 30}]}));
+    let expected = (
+        json!({"estimate": 7.0, "lower": 7.0, "upper": 7.0, "bounds": "certain"}),
+        2,
     );
-    let expected = json!({"estimate": 7.0, "lower": 7.0, "upper": 7.0, "bounds": "certain", "groups_touched": 2});
     assert_eq!(answer, Ok(expected));
     // Of the four records aged 30 two are in each bucket; bucket 2 holds
     // 60..100 only, bucket 1 two values above 30, so that none to two count.
-    let answer = ask(json!({"select": {"count": true}, "where": [
+    let answer = ask(json!({"count": true, "where": [
         {"attribute": "salary", "op": ">", "value": 30}, {"attribute": "age", "op": "=", "value": 30}]}));
-    let expected = json!({"estimate": 2.8, "lower": 2.0, "upper": 4.0, "bounds": "certain", "groups_touched": 1});
+    let expected = (
+        json!({"estimate": 2.8, "lower": 2.0, "upper": 4.0, "bounds": "certain"}),
+        1,
+    );
     assert_eq!(answer, Ok(expected));
 }
 
@@ -253,69 +286,72 @@ fn a_count_by_hand() {
 fn a_sum_by_hand() {
     // Two of bucket 1 (10..50) and two of bucket 2 (60..100): least
     // 10 + 20 + 60 + 70, most 40 + 50 + 90 + 100.
-    let answer = ask(
-        json!({"select": {"sum": "salary"}, "where": [{"attribute": "age", "op": "=", "value": 30}]}),
+    let answer =
+        ask(json!({"sum": ["salary"], "where": [{"attribute": "age", "op": "=", "value": 30}]}));
+    let expected = (
+        json!({"estimate": 220.0, "lower": 160.0, "upper": 280.0, "bounds": "expected"}),
+        1,
     );
-    let expected = json!({"estimate": 220.0, "lower": 160.0, "upper": 280.0, "bounds": "expected", "groups_touched": 1});
     assert_eq!(answer, Ok(expected));
-    let answer = ask(
-        json!({"select": {"avg": "salary"}, "where": [{"attribute": "age", "op": "=", "value": 30}]}),
+    let answer =
+        ask(json!({"avg": ["salary"], "where": [{"attribute": "age", "op": "=", "value": 30}]}));
+    let expected = (
+        json!({"estimate": 55.0, "lower": 40.0, "upper": 70.0, "bounds": "expected"}),
+        1,
     );
-    let expected = json!({"estimate": 55.0, "lower": 40.0, "upper": 70.0, "bounds": "expected", "groups_touched": 1});
     assert_eq!(answer, Ok(expected));
     // A generalized measure: 1.2 of six records lie in 28..29, so one to two.
     let answer = ask(
-        json!({"select": {"sum": "age"}, "where": [{"attribute": "age", "op": "between", "lo": 28, "hi": 29}]}),
+        json!({"sum": ["age"], "where": [{"attribute": "age", "op": "between", "lo": 28, "hi": 29}]}),
     );
-    let answer = answer.expect("a sound query");
+    let (answer, _) = answer.expect("a sound query");
     assert!((answer["estimate"].as_f64().expect("a number") - 1.2 * 28.5).abs() < 1e-9);
     assert_eq!(
         (&answer["lower"], &answer["upper"]),
         (&json!(28.0), &json!(58.0))
     );
-    let none = ask(
-        json!({"select": {"avg": "age"}, "where": [{"attribute": "age", "op": ">", "value": 90}]}),
-    );
-    assert_eq!(none.expect("a sound query")["estimate"], Value::Null);
+    let none =
+        ask(json!({"avg": ["age"], "where": [{"attribute": "age", "op": ">", "value": 90}]}));
+    assert_eq!(none.expect("a sound query").0["estimate"], Value::Null);
 }
 
 #[test]
 fn groups_are_answered_one_by_one_and_sum_up() {
-    let answer = ask(json!({"select": {"count": true}, "group_by": "age"})).expect("a sound query");
-    let groups = answer["groups"].as_array().expect("groups");
+    let answer = cells(json!({"count": true, "group_by": ["age"]})).expect("a sound query");
+    let groups = answer.as_array().expect("cells");
     assert_eq!(groups.len(), 11);
-    assert_eq!(groups[10]["value"], json!("30"));
-    let sum: f64 = groups
-        .iter()
-        .filter_map(|group| group["estimate"].as_f64())
-        .sum();
+    assert_eq!(groups[10]["values"], json!(["30"]));
+    assert_eq!(groups[10]["rows"], json!(4));
+    assert_eq!(groups[0]["rows"], json!(6));
+    let estimates = groups.iter().map(|group| &group["count"]["estimate"]);
+    let sum: f64 = estimates.filter_map(Value::as_f64).sum();
     assert!((sum - 10.0).abs() < 1e-9);
 }
 
 #[test]
 fn queries_that_do_not_fit_the_release_are_refused() {
     let refused = |document: Value, error: InvalidQuery| assert_eq!(ask(document), Err(error));
-    let with = |predicate: Value| json!({"select": {"count": true}, "where": [predicate]});
+    let with = |predicate: Value| json!({"count": true, "where": [predicate]});
     refused(
         with(json!({"attribute": "id", "op": "=", "value": 1})),
-        InvalidQuery::UnknownAttribute(1),
+        InvalidQuery::UnknownAttribute(List::Where.at(0)),
     );
     refused(
         with(json!({"attribute": "age", "op": "=", "value": "x"})),
-        InvalidQuery::ValueUnfit(1),
+        InvalidQuery::ValueUnfit(List::Where.at(0)),
     );
     refused(
-        json!({"select": {"sum": "id"}}),
-        InvalidQuery::UnknownTarget("select"),
+        json!({"sum": ["id"]}),
+        InvalidQuery::UnknownAttribute(List::Sum.at(0)),
     );
     refused(
-        json!({"select": {"count": true}, "group_by": "id"}),
-        InvalidQuery::UnknownTarget("group_by"),
+        json!({"count": true, "group_by": ["id"]}),
+        InvalidQuery::UnknownAttribute(List::GroupBy.at(0)),
     );
     let many = vec![json!({"attribute": "age", "op": "=", "value": 1}); 65];
     refused(
-        json!({"select": {"count": true}, "where": many}),
-        InvalidQuery::TooManyPredicates,
+        json!({"count": true, "where": many}),
+        InvalidQuery::TooMany(List::Where, 64),
     );
     let loose = Loose::new(4, 30, false);
     let index = QueryIndex::new(&loose.tables, &QueryIndex::hierarchies_of(&loose.table));
@@ -323,19 +359,93 @@ fn queries_that_do_not_fit_the_release_are_refused() {
     for (document, error) in [
         (
             with(json!({"attribute": "town", "op": "<", "value": "Oslo"})),
-            InvalidQuery::Unordered(1),
+            InvalidQuery::Unordered(List::Where.at(0)),
         ),
         (
             with(json!({"attribute": "area", "op": "=", "value": "zz"})),
-            InvalidQuery::UnknownValue(1),
+            InvalidQuery::UnknownValue(List::Where.at(0)),
         ),
-        (json!({"select": {"avg": "town"}}), InvalidQuery::NotANumber),
         (
-            json!({"select": {"count": true}, "group_by": "height"}),
-            InvalidQuery::TooManyGroups(1_000),
+            json!({"avg": ["age", "town"]}),
+            InvalidQuery::NotANumber(List::Avg.at(1)),
+        ),
+        (
+            json!({"count": true, "group_by": ["height"]}),
+            InvalidQuery::Unlisted(List::GroupBy.at(0)),
+        ),
+        (json!({"group_by": ["town"]}), InvalidQuery::NothingAsked),
+        (
+            json!({"count": true, "group_by": ["town", "town"]}),
+            InvalidQuery::Repeated(List::GroupBy.at(1)),
+        ),
+        (
+            json!({"count": true, "group_by": ["age", "salary", "ward"]}),
+            InvalidQuery::TooManyCells,
+        ),
+        (
+            with(json!({"attribute": "age", "op": "in", "values": vec![1; 1_001]})),
+            InvalidQuery::TooManyValues(List::Where.at(0)),
         ),
     ] {
         let query: Query = serde_json::from_value(document).expect("a sound document");
-        assert_eq!(index.answer(&query), Err(error));
+        assert_eq!(index.answer(&query, CancelFlag::never()), Err(error));
     }
+}
+
+#[test]
+fn several_attributes_are_grouped_by_and_conditions_narrow_their_values() {
+    let loose = Loose::new(4, 60, false);
+    let index = QueryIndex::new(&loose.tables, &QueryIndex::hierarchies_of(&loose.table));
+    let index = index.expect("the release fits together");
+    let ask = |document: Value| {
+        let query: Query = serde_json::from_value(document).expect("a sound document");
+        index
+            .answer(&query, CancelFlag::never())
+            .expect("a sound query")
+    };
+    let whole = ask(json!({"count": true, "group_by": ["area", "town"]}));
+    let narrow = ask(json!({"count": true, "group_by": ["area", "town"],
+        "where": [{"attribute": "area", "op": "in", "values": ["a"]}]}));
+    assert!(narrow.cells.len() < whole.cells.len());
+    let of_a: Vec<_> = (whole.cells.iter())
+        .filter(|cell| cell.values[0].starts_with('a'))
+        .collect();
+    assert_eq!(narrow.cells.iter().collect::<Vec<_>>(), of_a);
+    let estimates = whole.cells.iter().filter_map(|cell| cell.count?.estimate);
+    assert!(estimates.sum::<f64>() <= 60.0 + 1e-6);
+    assert!(whole.cells.iter().all(|cell| cell.values.len() == 2));
+}
+
+#[test]
+fn an_index_that_owns_its_cells_answers_as_one_that_borrows_them() {
+    for by_group in [false, true] {
+        let loose = Loose::new(9, 50, by_group);
+        let hierarchies = QueryIndex::hierarchies_of(&loose.table);
+        let borrowed = QueryIndex::new(&loose.tables, &hierarchies).expect("it fits together");
+        let owned = QueryIndex::new(&loose.tables, &hierarchies).expect("it fits together");
+        let owned = owned.into_owned();
+        assert!(owned.bytes() > 0);
+        let mut rng = ChaCha12Rng::seed_from_u64(5);
+        for _ in 0..30 {
+            let mut document = query(&mut rng);
+            document["avg"] = json!(["salary"]);
+            let query: Query = serde_json::from_value(document).expect("a sound document");
+            let [one, other] = [&borrowed, &owned].map(|index| only(index, &query));
+            assert_eq!(one.avg, other.avg);
+            let (one, other) = (one.count.expect("asked"), other.count.expect("asked"));
+            assert_eq!((one.lower, one.upper), (other.lower, other.upper));
+            assert!((one.estimate.expect("one") - other.estimate.expect("one")).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn a_query_that_is_cancelled_ends() {
+    let loose = Loose::new(4, 30, false);
+    let index = QueryIndex::new(&loose.tables, &QueryIndex::hierarchies_of(&loose.table));
+    let index = index.expect("the release fits together");
+    let query: Query = serde_json::from_value(json!({"count": true})).expect("a sound document");
+    let cancel = CancelFlag::default();
+    cancel.cancel();
+    assert!(cancel.run(|| index.answer(&query, &cancel)).is_err());
 }

@@ -153,6 +153,11 @@ fn everything(domain: &Domain, tables: &[PublishedTable], attribute: &str) -> Ce
 /// Number of published records whose original values satisfy all predicates.
 pub fn actual(table: &Table, tables: &[PublishedTable], subjects: &[usize], query: &Query) -> u64 {
     assert_eq!(subjects.len(), tables[0].rows());
+    actual_of(table, subjects, query)
+}
+
+/// Number of these records whose original values satisfy all predicates.
+pub fn actual_of(table: &Table, records: &[usize], query: &Query) -> u64 {
     let holds = |record: usize| {
         query.predicates.iter().all(|predicate| {
             let index = table
@@ -166,7 +171,7 @@ pub fn actual(table: &Table, tables: &[PublishedTable], subjects: &[usize], quer
             satisfies(table, predicate, &parsed(&value, column.domain.kind()))
         })
     };
-    subjects.iter().filter(|&&record| holds(record)).count() as u64
+    records.iter().filter(|&&record| holds(record)).count() as u64
 }
 
 fn parsed(text: &str, kind: AttributeType) -> Cell {

@@ -258,7 +258,7 @@ pub fn csv_of(lines: &[Vec<String>]) -> String {
     csv
 }
 
-fn push_cell(csv: &mut String, label: &str) {
+pub(super) fn push_cell(csv: &mut String, label: &str) {
     // A reader drops a byte order mark that is the first character of a file.
     if label.contains([';', '"', '\n', '\r', '\u{feff}']) {
         csv.push('"');
