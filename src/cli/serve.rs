@@ -28,6 +28,7 @@ use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
 use crate::http::{self, AppState, Tls};
 use crate::store::Store;
 use crate::telemetry;
+use crate::web::{exploration_page, pages, report_page};
 use crate::worker::{self, WorkerSettings};
 
 /// Options of `vizard serve`.
@@ -208,8 +209,7 @@ impl Server {
             begin_metrics()?,
             shutdown.clone(),
         )
-        .with_pages(crate::web::report_page, crate::web::exploration_page)
-        .with_people(crate::web::pages)
+        .with_pages(report_page, exploration_page, pages)
         .with_tls(tls.clone());
         if let Some(issuer) = oidc {
             let started = Oidc::start(issuer, Arc::new(SystemClock), shutdown.clone()).await;

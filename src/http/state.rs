@@ -105,18 +105,17 @@ impl AppState {
         self
     }
 
-    /// The same, with reports and explorations as pages too.
+    /// The same, with reports and explorations as pages too, and with pages for people.
     #[must_use]
-    pub fn with_pages(mut self, report: ReportPage, exploration: ExplorationPage) -> Self {
+    pub fn with_pages(
+        mut self,
+        report: ReportPage,
+        exploration: ExplorationPage,
+        people: Pages,
+    ) -> Self {
         self.report_page = Some(report);
         self.exploration_page = Some(exploration);
-        self
-    }
-
-    /// The same, with pages for people.
-    #[must_use]
-    pub fn with_people(mut self, pages: Pages) -> Self {
-        self.pages = Some(pages);
+        self.pages = Some(people);
         self
     }
 

@@ -120,9 +120,11 @@ impl Server {
         let metrics = vizard::telemetry::metrics().expect("no other recorder");
         let oidc = settings.access.oidc.clone();
         let (own, end) = (clock.clone(), shutdown.clone());
-        let mut state = AppState::new(store.clone(), own, settings, metrics, end)
-            .with_pages(vizard::web::report_page, vizard::web::exploration_page)
-            .with_people(vizard::web::pages);
+        let mut state = AppState::new(store.clone(), own, settings, metrics, end).with_pages(
+            vizard::web::report_page,
+            vizard::web::exploration_page,
+            vizard::web::pages,
+        );
         if let Some(issuer) = oidc {
             let believed = Oidc::start(issuer, clock, shutdown.clone()).await;
             state = state.with_oidc(believed.expect("the issuer's keys can be had"));
