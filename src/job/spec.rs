@@ -155,7 +155,8 @@ pub struct JobSpec {
     /// Whether hierarchies are published with the release (`publish`, if absent) or
     /// not (`withhold`): who has them can ask about the categories that are
     /// generalized by them.
-    #[serde(default, skip_serializing_if = "is_default")]
+    // Always kept: a release of a job from before there was the word publishes none.
+    #[serde(default)]
     #[schema(value_type = String, required = false, pattern = "^(publish|withhold)$")]
     pub hierarchies: HierarchyUse,
     /// How the release continues the public releases of the same people; left

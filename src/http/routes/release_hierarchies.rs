@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -188,9 +189,37 @@ fn over_hierarchies(schema: &Schema) -> impl Iterator<Item = &str> {
 
 async fn withheld_by_job(state: &AppState, release: &ReleaseRow) -> Result<bool, Problem> {
     match state.store.job_get(release.job).await {
-        Ok(job) => Ok(job.spec["hierarchies"] == "withhold"),
+        Ok(job) => Ok(!publishes_hierarchies(&job.spec)),
         // Nobody can say any more what was meant.
         Err(StoreError::NotFound { .. }) => Ok(true),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a job's specification says that they are published. One from before
+/// there was the word does not: its stewards did not know of it.
+fn publishes_hierarchies(spec: &Value) -> bool {
+    spec["hierarchies"] == "publish"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobSpec;
+    use serde_json::json;
+
+    #[test]
+    fn a_release_from_before_the_word_publishes_no_hierarchy() {
+        let asked =
+            json!({"dataset": "dataset_01a21feb-7fb7-77cb-9753-5dcadd6447a7", "engine": "lgb"});
+        assert!(!publishes_hierarchies(&asked), "as older jobs are kept");
+        let kept = |asked: &Value| {
+            let spec: JobSpec = serde_json::from_value(asked.clone()).unwrap();
+            serde_json::to_value(spec).unwrap()
+        };
+        assert!(publishes_hierarchies(&kept(&asked)));
+        let mut withheld = asked;
+        withheld["hierarchies"] = json!("withhold");
+        assert!(!publishes_hierarchies(&kept(&withheld)));
     }
 }

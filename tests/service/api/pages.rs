@@ -16,6 +16,8 @@ on_both!(
     a_page_shows_what_its_reader_may_see,
     what_people_typed_is_shown_as_text,
     signing_in_and_out_is_in_the_log,
+    a_script_sends_what_its_own_session_may_and_nothing_else,
+    beside_others_a_release_is_published_with_a_reason_by_two,
 );
 
 const COOKIE: &str = "__Host-vizard";
@@ -89,6 +91,17 @@ impl Browser {
         let answer = self.send("/signin", &format!("key={}", key.token())).await;
         assert_eq!(answer.status, 303, "{}", answer.text());
         assert!(self.cookie.is_some());
+    }
+
+    /// Sends what a script of a page sends, with a token of its forms.
+    async fn script(&self, path: &str, token: &str, body: impl Into<String>) -> Answer {
+        let mut headers = self.headers();
+        headers.push(("origin", format!("http://{}", self.client.address())));
+        headers.push(("x-form-token", token.to_owned()));
+        headers.push(("content-type", "text/csv".to_owned()));
+        self.client
+            .send_whole("POST", path, &headers, body.into())
+            .await
     }
 
     /// What its forms carry.
@@ -342,4 +355,88 @@ async fn signing_in_and_out_is_in_the_log(server: Server) {
         assert!(actions.contains(&&json!(action)), "{actions:?}");
     }
     assert!(!log.to_string().contains(&secret));
+}
+
+async fn a_script_sends_what_its_own_session_may_and_nothing_else(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let mut browser = Browser::new(&server);
+    browser.sign_in(&uploader).await;
+    let token = browser.form_token().await;
+    let proposed = json!({
+        "schema": story::schema(),
+        "hierarchies": {"ward": {"rule": "flat", "values": ["red", "orange", "blue", "violet"]}},
+    });
+    let proposed = proposed.to_string();
+    let place = "/datasets/new/dataset";
+    let mut other = Browser::new(&server);
+    other.sign_in(&uploader).await;
+    let others = other.form_token().await;
+    for wrong in ["", "x", others.as_str()] {
+        let refused = browser.script(place, wrong, proposed.clone()).await;
+        assert_eq!(refused.status, 403, "{wrong}");
+    }
+    // Who makes a cookie up has no session, whatever the token is.
+    let mut stranger = Browser::new(&server);
+    stranger.cookie = Some("5e".repeat(32));
+    for path in [place, "/datasets/new/inspection"] {
+        let refused = stranger.script(path, &token, proposed.clone()).await;
+        assert_eq!(refused.status, 403, "{path}");
+    }
+    let records = story::records(0, 40);
+    let looked = browser.script("/datasets/new/inspection", &token, records.clone());
+    let looked = looked.await;
+    assert_eq!(looked.status, 200, "{}", looked.text());
+    assert!(looked.text().contains("data-attribute=\"cost\""));
+    let made = browser.script(place, &token, proposed).await.expect(200);
+    let id = made["id"].as_str().expect("an id");
+    let place = format!("/datasets/{id}/records");
+    let wrong = browser.script(&place, &token, "patient,age\np1,x\n").await;
+    assert!(
+        wrong.status == 422 || wrong.status == 400,
+        "{}",
+        wrong.text()
+    );
+    let kept = browser.script(&place, &token, records).await.expect(201);
+    assert_eq!(kept["records"], 40);
+}
+
+async fn beside_others_a_release_is_published_with_a_reason_by_two(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&uploader).await;
+    let (one, two) = (
+        server.key(&["steward"]).await,
+        server.key(&["steward"]).await,
+    );
+    server.work();
+    let public = story::release(&one, &story::job(&id)).await;
+    server.publish(&one, &public).await.expect(200);
+    let mut job = story::job(&id);
+    job["parameters"] = json!({"k": 4, "l": 2});
+    let release = story::release(&one, &job).await;
+    let place = format!("/releases/{release}");
+    let mut first = Browser::new(&server);
+    first.sign_in(&one).await;
+    let draft = first.open(&place).await.text();
+    assert!(
+        !draft.contains("name=\"reason\""),
+        "no reason before it is asked for"
+    );
+    let form = format!("form_token={}", first.form_token().await);
+    let asked = first.send(&format!("{place}/publish"), &form).await;
+    assert_eq!(asked.status, 409, "{}", asked.text());
+    assert!(asked.text().contains("name=\"reason\""));
+    let form = format!("{form}&reason=both+are+wanted");
+    let approved = first.send(&format!("{place}/publish"), &form).await;
+    assert_eq!(approved.status, 303, "{}", approved.text());
+    let waits = first.open(&place).await.text();
+    assert!(waits.contains("It waits for another steward"), "{waits}");
+    let mut second = Browser::new(&server);
+    second.sign_in(&two).await;
+    let shown = second.open(&place).await.text();
+    assert!(shown.contains("value=\"both are wanted\""), "{shown}");
+    let form = format!("form_token={}", second.form_token().await);
+    let form = format!("{form}&reason=both+are+wanted");
+    let published = second.send(&format!("{place}/publish"), &form).await;
+    assert_eq!(published.status, 303, "{}", published.text());
+    assert!(second.open(&place).await.text().contains("Take it back?"));
 }
