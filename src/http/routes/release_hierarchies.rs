@@ -31,7 +31,7 @@ use crate::store::{Conflict, ReleaseRow, ReleaseState, StoreError};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
-        .routes(routes!(list_release_hierarchies))
+        .routes(routes!(get_release_hierarchies))
         .routes(routes!(get_release_hierarchy))
 }
 
@@ -78,11 +78,11 @@ pub(super) struct Shown {
 /// Those of its published categories, as CSV described. Offline the same
 /// document is `hierarchies.json`.
 #[utoipa::path(
-    get, path = "/v1/releases/{id}/hierarchies", operation_id = "list_release_hierarchies", tag = "releases",
+    get, path = "/v1/releases/{id}/hierarchies", operation_id = "get_release_hierarchies", tag = "releases",
     params(("id" = ReleaseId, Path, description = "The release.")),
     responses((status = 200, description = "Its hierarchies.", body = ListView)),
 )]
-async fn list_release_hierarchies(
+async fn get_release_hierarchies(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<ReleaseId>,

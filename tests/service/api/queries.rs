@@ -53,7 +53,7 @@ async fn download(analyst: &Client, release: &str, folder: &Path) {
         let csv = call.at("table", name).send().await;
         write(&format!("{name}.csv"), &csv.body);
     }
-    let call = analyst.call("list_release_hierarchies").at("id", release);
+    let call = analyst.call("get_release_hierarchies").at("id", release);
     let list = call.send().await.expect(200);
     write("hierarchies.json", list.to_string().as_bytes());
     std::fs::create_dir(folder.join("hierarchies")).expect("room");
@@ -141,7 +141,7 @@ async fn who_may_read_the_tables_may_ask_and_nobody_asks_what_is_withdrawn(serve
     }
     let refused = ask(&steward, &release, &count).await;
     refused.expect_problem(409, "release-state");
-    let list = steward.call("list_release_hierarchies").at("id", &release);
+    let list = steward.call("get_release_hierarchies").at("id", &release);
     list.send().await.expect_problem(409, "release-state");
 }
 
@@ -238,7 +238,7 @@ async fn a_query_that_does_not_fit_names_the_place_and_no_value(server: Server) 
 async fn withheld_hierarchies_close_what_is_generalized_by_them(server: Server) {
     let (_, analyst, release) =
         published(&server, |job| job["hierarchies"] = json!("withhold")).await;
-    let list = analyst.call("list_release_hierarchies").at("id", &release);
+    let list = analyst.call("get_release_hierarchies").at("id", &release);
     let list = list.send().await.expect(200);
     assert_eq!(list, json!({"published": [], "withheld": ["ward"]}));
     let one = analyst

@@ -221,7 +221,7 @@ pub const SAMPLES: &[Sample] = &[
     on("get_release_report", Object::Release, Body::None),
     on("compare_releases", Object::Release, Body::Json(with)),
     on("query_release", Object::Release, Body::Json(query)),
-    on("list_release_hierarchies", Object::Release, Body::None),
+    on("get_release_hierarchies", Object::Release, Body::None),
     on("get_release_hierarchy", Object::Release, Body::None),
     on("get_release_verification", Object::Release, Body::None),
     on("publish_release", Object::Release, Body::None),

@@ -111,7 +111,7 @@ pub(super) const ALL: &[Operation] = &[
         ],
     ),
     at(
-        "list_release_hierarchies",
+        "get_release_hierarchies",
         "GET",
         "/v1/releases/{id}/hierarchies",
         ANALYST,
