@@ -84,7 +84,9 @@ pub struct CompareDocument {
     /// The attribute; categories know `=` and `!=` alone.
     pub attribute: String,
     /// The relation.
-    pub op: CompareWord,
+    // A pattern, not a list: YAML reads a bare `=` as something else.
+    #[schema(pattern = "^(<|<=|=|!=|>=|>)$")]
+    pub op: String,
     /// The value.
     pub value: LiteralDocument,
 }
@@ -105,30 +107,6 @@ pub enum InWord {
     /// `in`.
     #[serde(rename = "in")]
     In,
-}
-
-/// A relation.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = QueryCompareWord)]
-pub enum CompareWord {
-    /// Smaller, or earlier.
-    #[serde(rename = "<")]
-    Less,
-    /// At most.
-    #[serde(rename = "<=")]
-    AtMost,
-    /// The same; of a category also below it.
-    #[serde(rename = "=")]
-    Equal,
-    /// Another.
-    #[serde(rename = "!=")]
-    NotEqual,
-    /// At least.
-    #[serde(rename = ">=")]
-    AtLeast,
-    /// Larger, or later.
-    #[serde(rename = ">")]
-    Greater,
 }
 
 /// A number; or a category or a day (`2026-03-01`) as a text.
