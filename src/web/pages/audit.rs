@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::api::{Api, Failure};
 use super::datasets::listing;
-use super::frame::{Page, more, nothing, table};
+use super::frame::{Page, more, nothing, program_text, table};
 use super::site::Site;
 use super::visitor::Visitor;
 use super::words::{short, text, time};
@@ -68,10 +68,10 @@ fn whole(chain: &Value) -> Page {
         @if chain["valid"] == true {
             p { span.yes { "✓ The chain is whole: " } "each of its " (number(&chain["rows"])) " rows fits the one before it." }
             p { "A log that was cut at its end, or written anew as a whole, is whole too. Hold its anchor against one that was kept elsewhere:" }
-            pre { (text(chain, "anchor")) }
+            (program_text("Anchor", text(chain, "anchor")))
         } @else {
             p.wrong role="alert" { "✗ The chain is broken: a row was changed or taken away." }
-            pre { (format!("{:#}", chain["broken"])) }
+            (program_text("Where it is broken", &format!("{:#}", chain["broken"])))
         }
     };
     Page::new("The chain of the audit log", content).below("/audit", "Audit log")

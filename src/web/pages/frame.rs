@@ -153,6 +153,11 @@ pub fn table(name: &str, table: Markup) -> Markup {
     html! { div.wide role="region" aria-label=(name) tabindex="0" { (table) } }
 }
 
+/// Text of a program, as it is; it moves sideways on its own.
+pub fn program_text(name: &str, text: &str) -> Markup {
+    html! { pre role="region" aria-label=(name) tabindex="0" { (text) } }
+}
+
 /// What stands where a list is empty.
 pub fn nothing(text: &str) -> Markup {
     html! { p.empty { (text) } }

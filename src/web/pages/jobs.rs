@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::api::{Api, Failure};
 use super::datasets::listing;
-use super::frame::{Page, button, more, nothing, table};
+use super::frame::{Page, button, more, nothing, program_text, table};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
 use super::words::{id, short, state, text, time};
@@ -92,7 +92,7 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
         section {
             h2 { "What was ordered" }
             p { a href={ "/datasets/" (text(&job, "dataset")) } { "The dataset" } ", version " (job["version"]) ", the engine " code { (text(&job, "engine")) } "." }
-            pre { (format!("{:#}", job["parameters"])) }
+            (program_text("Parameters", &format!("{:#}", job["parameters"])))
         }
         p.note { "Made " (time(&job["created_at"])) " · begun " (time(&job["started_at"])) " · ended " (time(&job["finished_at"])) }
     };
