@@ -98,6 +98,8 @@ def write(path: Path, records: list[Record]) -> Path:
 def anonymize(folder: Path, records: list[Record], job: dict[str, Any], **more: Any) -> Path:
     """Run `vizard anonymize`; the folder of the release, with its hierarchies."""
     folder.mkdir(parents=True)
+    if not more.get("hierarchies", True):
+        job = {**job, "hierarchies": "withhold"}
     spec = {"schema": more.get("schema") or schema(), "job": job}
     (folder / "spec.json").write_text(json.dumps(spec))
     command = [str(BINARY), "anonymize", "--records", str(write(folder / "records.csv", records))]
@@ -110,11 +112,6 @@ def anonymize(folder: Path, records: list[Record], job: dict[str, Any], **more: 
         command += ["--preferences", str(write(folder / "preferences.csv", more["preferences"]))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    trees = folder / "release" / "hierarchies"
-    if more.get("hierarchies", True):
-        trees.mkdir()
-        for name, text in HIERARCHIES.items():
-            (trees / f"{name}.csv").write_text(text)
     return folder / "release"
 
 

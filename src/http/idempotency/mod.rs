@@ -17,7 +17,7 @@ pub use ticket::Ticket;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -81,7 +81,9 @@ struct Keyed {
 /// Reads the key of a request that has one.
 fn keyed(request: &Request) -> Result<Option<Keyed>, Problem> {
     let principal = request.extensions().get::<Principal>();
-    let takes = takes_key(request.method().as_str(), request.uri().path());
+    let path = request.extensions().get::<MatchedPath>();
+    let path = path.map_or(request.uri().path(), MatchedPath::as_str);
+    let takes = takes_key(request.method().as_str(), path);
     let (Some(principal), true) = (principal, takes) else {
         return Ok(None);
     };

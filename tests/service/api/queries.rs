@@ -16,6 +16,7 @@ on_both!(
     each_answer_is_in_the_audit_log_without_what_was_asked,
     a_query_that_does_not_fit_names_the_place_and_no_value,
     withheld_hierarchies_close_what_is_generalized_by_them,
+    what_changes_nothing_takes_no_idempotency_key,
 );
 
 /// A steward, an analyst, and a release by these parameters.
@@ -271,4 +272,19 @@ async fn a_query_that_takes_longer_than_the_limit_is_ended() {
     let problem = refused.expect_problem(422, "limit-exceeded");
     let detail = problem["detail"].as_str().expect("a text");
     assert!(detail.contains("query_timeout_ms"), "{detail}");
+}
+
+async fn what_changes_nothing_takes_no_idempotency_key(server: Server) {
+    let (steward, _, release) = published(&server, |_| {}).await;
+    for time in ["first", "again"] {
+        let query = steward.call("query_release").at("id", &release);
+        let query = query.header("idempotency-key", "of-a-query");
+        let asked = query.json(&json!({"count": true})).send().await;
+        asked.expect(200);
+        let compare = steward.call("compare_releases").at("id", &release);
+        let compare = compare.header("idempotency-key", "of-a-comparison");
+        let compared = compare.json(&json!({"with": release})).send().await;
+        assert!(compared.status < 500, "{time}: {}", compared.text());
+        assert_eq!(compared.header("idempotency-replayed"), None);
+    }
 }
