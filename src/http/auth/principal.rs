@@ -37,7 +37,7 @@ impl Principal {
             name: OPERATOR.into(),
             roles: vec![Role::Admin],
             datasets: None,
-            standing: Standing::Operator,
+            standing: Opener::Operator.into(),
             request: None,
             ticket: None,
         }
@@ -53,7 +53,7 @@ impl Principal {
                 .filter_map(|word| Role::parse(word))
                 .collect(),
             datasets: key.datasets,
-            standing: Standing::Key(key.id),
+            standing: Opener::Key(key.id).into(),
             request: None,
             ticket: None,
         }
@@ -61,13 +61,7 @@ impl Principal {
 
     /// The same, as it asks in a session.
     pub(super) fn in_session(mut self, hash: [u8; 32]) -> Self {
-        let opener = match self.standing {
-            Standing::Operator => Opener::Operator,
-            Standing::Key(id) => Opener::Key(id),
-            Standing::Until(end) => Opener::Until(end),
-            Standing::Session(_, opener) => opener,
-        };
-        self.standing = Standing::Session(hash, opener);
+        self.standing.session = Some(hash);
         self
     }
 
@@ -126,7 +120,7 @@ impl Principal {
             name,
             roles,
             datasets,
-            standing: Standing::Until(until),
+            standing: Opener::Until(until).into(),
             request: None,
             ticket: None,
         }

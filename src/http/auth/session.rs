@@ -21,7 +21,7 @@ use super::gate::Gate;
 use super::identify;
 use super::principal::Principal;
 use super::role::Role;
-use super::standing::{Opener, Standing};
+use super::standing::Opener;
 use super::token::random_digits;
 use crate::config::Secret;
 use crate::http::observe::RequestId;
@@ -108,13 +108,7 @@ impl Gate {
     }
 
     fn holder(&self, principal: &Principal) -> Holder {
-        let opener = match principal.standing() {
-            Standing::Operator => Opener::Operator,
-            Standing::Key(id) => Opener::Key(id),
-            Standing::Until(until) => Opener::Until(until),
-            Standing::Session(_, opener) => opener,
-        };
-        match opener {
+        match principal.standing().opener {
             Opener::Operator => {
                 let digest = self.admin.as_ref().map(|admin| to_hex(admin.digest()));
                 Holder::Operator(digest.unwrap_or_default())

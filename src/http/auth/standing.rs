@@ -29,43 +29,43 @@ async fn is_live(store: &Store, id: KeyId) -> bool {
 
 /// What a principal's access rests on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::http) enum Standing {
+pub(in crate::http) struct Standing {
+    /// What was shown.
+    pub opener: Opener,
+    /// SHA-256 of the session's secret, where it was shown to begin one: the access
+    /// ends with either.
+    pub session: Option<[u8; 32]>,
+}
+
+/// What was shown to be let in.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::http) enum Opener {
     /// The operator's own key: as long as the process runs.
     Operator,
     /// An API key, until it is revoked or expires.
     Key(KeyId),
     /// An issuer's token, until this time, the leeway included.
     Until(DateTime<Utc>),
-    /// A session of a browser, until it ends, and what opened it does.
-    Session([u8; 32], Opener),
 }
 
-/// What opened a session.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::http) enum Opener {
-    /// The operator's own key, which was looked at when the request came.
-    Operator,
-    /// An API key.
-    Key(KeyId),
-    /// An issuer's token.
-    Until(DateTime<Utc>),
+impl From<Opener> for Standing {
+    fn from(opener: Opener) -> Self {
+        let session = None;
+        Self { opener, session }
+    }
 }
 
 impl Standing {
     /// Whether it holds now.
     pub async fn holds(self, store: &Store, clock: &dyn Clock) -> bool {
-        match self {
-            Self::Operator => true,
-            Self::Key(id) => is_live(store, id).await,
-            Self::Until(end) => clock.now() < end,
-            Self::Session(hash, opener) => {
-                let opens = match opener {
-                    Opener::Operator => true,
-                    Opener::Key(id) => is_live(store, id).await,
-                    Opener::Until(end) => clock.now() < end,
-                };
-                opens && !matches!(store.session_find(hash).await, Ok(None))
-            }
+        let opens = match self.opener {
+            Opener::Operator => true,
+            Opener::Key(id) => is_live(store, id).await,
+            Opener::Until(end) => clock.now() < end,
+        };
+        match self.session {
+            Some(hash) => opens && !matches!(store.session_find(hash).await, Ok(None)),
+            None => opens,
         }
     }
 

@@ -11,6 +11,7 @@ use tower::ServiceExt;
 
 use super::visitor::Visitor;
 use crate::http::{AppState, REQUEST_ID, RemoteAddress, inner_router};
+use crate::ids::IdError;
 
 /// Bytes of a document that a page is made of.
 const DOCUMENT_BYTES_MAX: usize = 16 << 20;
@@ -80,6 +81,13 @@ impl Failure {
     }
 }
 
+/// What is no id of its kind is nobody's.
+impl From<IdError> for Failure {
+    fn from(_: IdError) -> Self {
+        Self::not_found()
+    }
+}
+
 impl Api {
     /// The API of a server.
     pub fn of(state: &AppState) -> Self {
@@ -100,6 +108,28 @@ impl Api {
         match self.0.clone().oneshot(request).await {
             Ok(response) => response,
             Err(never) => match never {},
+        }
+    }
+
+    /// What the API answers to a GET, handed on as it is; a refusal as a page: the
+    /// document that a program gets says less to people.
+    pub async fn hand_on(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        accept: &'static str,
+    ) -> Response<Body> {
+        let request = Request::get(path)
+            .header(header::ACCEPT, accept)
+            .body(Body::empty());
+        let Ok(request) = request else {
+            return visitor.answer(Err(Failure::not_found()));
+        };
+        let response = self.send(visitor, request).await;
+        if response.status().is_success() {
+            response
+        } else {
+            visitor.answer(Err(Failure::of_response(response).await))
         }
     }
 
@@ -174,6 +204,27 @@ impl Api {
             Ok(document)
         } else {
             Err(Failure::of(status, &document))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ids::ReleaseId;
+
+    #[test]
+    fn an_id_of_another_kind_or_with_more_than_an_id_is_none() {
+        let good = "release_01a21feb-c6d1-72f2-908e-0662ec8fedfa";
+        let read = good.parse::<ReleaseId>().map(|id| id.to_string());
+        assert_eq!(read.as_deref(), Ok(good));
+        for bad in [
+            "job_01a21feb-c6d1-72f2-908e-0662ec8fedfa",
+            "release_01a21feb-c6d1-72f2-908e-0662ec8fed/a",
+            "release_01a21feb-c6d1-72f2-908e-0662ec8fedfa?x=1",
+            "release_",
+            "",
+        ] {
+            assert!(bad.parse::<ReleaseId>().is_err(), "{bad}");
         }
     }
 }

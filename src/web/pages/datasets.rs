@@ -11,10 +11,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::{Api, Failure};
-use super::frame::{Page, more, nothing, table};
+use super::frame::{Page, made, more, nothing, table};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{id, role, short, state, text, time};
+use super::words::{role, text, time};
+use crate::ids::DatasetId;
 use crate::web::markup::{list, number, words};
 
 pub(super) fn router() -> Router<Site> {
@@ -78,7 +79,7 @@ async fn one(
 }
 
 async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
-    let dataset_id = id("dataset", wanted).ok_or_else(Failure::not_found)?;
+    let dataset_id: DatasetId = wanted.parse()?;
     let dataset = api
         .get(visitor, &format!("/v1/datasets/{dataset_id}"))
         .await?;
@@ -104,8 +105,8 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
             h2 { "Attributes" }
             (attributes(schema))
         }
-        (runs(&jobs))
-        (releases_of(&releases))
+        (made_of_it("Jobs", "/jobs", &jobs))
+        (made_of_it("Releases", "/releases", &releases))
         p.note { "Made " (time(&dataset["created_at"])) " · " code { (dataset_id) } }
     };
     let page = Page::new(text(&dataset, "name").to_owned(), content);
@@ -146,33 +147,14 @@ fn attributes(schema: &Value) -> Markup {
     }
 }
 
-fn runs(jobs: &Value) -> Markup {
-    let jobs = list(&jobs["items"]);
+/// Jobs or releases of it, under their heading; nothing where there are none.
+fn made_of_it(heading: &str, place: &str, found: &Value) -> Markup {
+    let found = list(&found["items"]);
     html! {
-        @if !jobs.is_empty() {
+        @if !found.is_empty() {
             section {
-                h2 { "Jobs" }
-                ul.rows { @for job in jobs { li {
-                    a href={ "/jobs/" (text(job, "id")) } { (text(job, "engine")) " " (short(text(job, "id"))) }
-                    (state(text(job, "state")))
-                    span.note { (time(&job["created_at"])) }
-                } } }
-            }
-        }
-    }
-}
-
-fn releases_of(releases: &Value) -> Markup {
-    let releases = list(&releases["items"]);
-    html! {
-        @if !releases.is_empty() {
-            section {
-                h2 { "Releases" }
-                ul.rows { @for release in releases { li {
-                    a href={ "/releases/" (text(release, "id")) } { (text(release, "engine")) " " (short(text(release, "id"))) }
-                    (state(text(release, "state")))
-                    span.note { (time(&release["created_at"])) }
-                } } }
+                h2 { (heading) }
+                (made((place, ""), found))
             }
         }
     }

@@ -3,11 +3,12 @@
 use axum::http::{Method, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
+use serde_json::Value;
 
 use super::api::Failure;
 use super::assets::{SCRIPT_PLACE, STYLE_PLACE};
 use super::visitor::{FORM_TOKEN, Visitor};
-use super::words::holder;
+use super::words::{holder, short, state, text, time};
 use crate::http::Drawn;
 
 /// The pages that a visitor can go to, each with the operation behind it.
@@ -135,7 +136,7 @@ pub fn failure(failure: &Failure) -> Page {
 
 /// The way to the next page of a list, where there is one; with what it is
 /// restricted to.
-pub fn more(place: &str, query: Option<&str>, next_cursor: &serde_json::Value) -> Markup {
+pub fn more(place: &str, query: Option<&str>, next_cursor: &Value) -> Markup {
     let cursor = next_cursor.as_str().unwrap_or_default();
     let mut next = form_urlencoded::Serializer::new(String::new());
     let shown = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
@@ -145,6 +146,18 @@ pub fn more(place: &str, query: Option<&str>, next_cursor: &serde_json::Value) -
         @if !cursor.is_empty() {
             p { a href={ (place) "?" (next.finish()) } { "Older ones" } }
         }
+    }
+}
+
+/// Jobs or releases, each with the way to its page at a place and when it was made,
+/// with a word before that.
+pub fn made((place, since): (&str, &str), found: &[Value]) -> Markup {
+    html! {
+        ul.rows { @for one in found { li {
+            a href={ (place) "/" (text(one, "id")) } { (text(one, "engine")) " " (short(text(one, "id"))) }
+            (state(text(one, "state")))
+            span.note { (since) (time(&one["created_at"])) }
+        } } }
     }
 }
 

@@ -11,10 +11,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::{Api, Failure};
-use super::frame::Page;
+use super::frame::{Page, made};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{short, state, text, time};
+use super::words::{text, time};
 use crate::http::auth::Role;
 use crate::web::markup::list;
 
@@ -85,15 +85,7 @@ async fn waiting(api: &Api, visitor: &Visitor) -> Result<Page, Failure> {
             section {
                 h2 { "Jobs that go on" }
                 @if jobs.is_empty() { p.empty { "No job runs or waits." } }
-                ul.rows {
-                    @for job in &jobs {
-                        li {
-                            a href={ "/jobs/" (text(job, "id")) } { (text(job, "engine")) " " (short(text(job, "id"))) }
-                            (state(text(job, "state")))
-                            span.note { "since " (time(&job["created_at"])) }
-                        }
-                    }
-                }
+                (made(("/jobs", "since "), &jobs))
             }
         }
         @if visitor.may(&Method::GET, "/v1/datasets") {
@@ -129,14 +121,6 @@ async fn waiting(api: &Api, visitor: &Visitor) -> Result<Page, Failure> {
 fn releases(found: &[Value], none: &str) -> Markup {
     html! {
         @if found.is_empty() { p.empty { (none) } }
-        ul.rows {
-            @for release in found {
-                li {
-                    a href={ "/releases/" (text(release, "id")) } { (text(release, "engine")) " " (short(text(release, "id"))) }
-                    (state(text(release, "state")))
-                    span.note { "made " (time(&release["created_at"])) }
-                }
-            }
-        }
+        (made(("/releases", "made "), found))
     }
 }

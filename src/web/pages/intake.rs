@@ -20,8 +20,9 @@ use super::datasets::listing;
 use super::frame::{Page, table};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{id, text};
+use super::words::text;
 use crate::http::Drawn;
+use crate::ids::DatasetId;
 use crate::web::markup::{list, number, words};
 
 /// Bytes of a schema with its hierarchies.
@@ -188,7 +189,7 @@ async fn create(State(api): State<Arc<Api>>, visitor: Visitor, request: Request)
             serde_json::from_slice(&bytes.unwrap_or_default()).map_err(|_| not_json())?;
         let schema = &proposed["schema"];
         let made = api.post(&visitor, "/v1/datasets", Some(schema)).await?;
-        let dataset = id("dataset", text(&made, "id")).ok_or_else(Failure::not_found)?;
+        let dataset: DatasetId = text(&made, "id").parse()?;
         for (name, hierarchy) in proposed["hierarchies"].as_object().into_iter().flatten() {
             let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
             let place = format!(
@@ -219,7 +220,7 @@ async fn upload(
     if let Err(failure) = visitor.sent_by_page(request.headers()) {
         return told(Err(failure));
     }
-    let Some(dataset) = id("dataset", &wanted) else {
+    let Ok(dataset) = wanted.parse::<DatasetId>() else {
         return told(Err(Failure::not_found()));
     };
     let path = format!("/v1/datasets/{dataset}/records");

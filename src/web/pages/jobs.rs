@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{Request, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
@@ -16,7 +14,8 @@ use super::datasets::listing;
 use super::frame::{Page, button, more, nothing, program_text, table};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::{id, short, state, text, time};
+use super::words::{short, state, text, time};
+use crate::ids::JobId;
 use crate::web::markup::list;
 
 pub(super) fn router() -> Router<Site> {
@@ -68,7 +67,7 @@ async fn one(
 }
 
 async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
-    let job_id = id("job", wanted).ok_or_else(Failure::not_found)?;
+    let job_id: JobId = wanted.parse()?;
     let job = api.get(visitor, &format!("/v1/jobs/{job_id}")).await?;
     let word = text(&job, "state");
     let goes_on = matches!(word, "queued" | "running");
@@ -132,16 +131,11 @@ async fn events(
     visitor: Visitor,
     Path(wanted): Path<String>,
 ) -> Response {
-    let Some(job) = id("job", &wanted) else {
+    let Ok(job) = wanted.parse::<JobId>() else {
         return visitor.answer(Err(Failure::not_found()));
     };
-    let request = Request::get(format!("/v1/jobs/{job}/events"))
-        .header(header::ACCEPT, "text/event-stream")
-        .body(Body::empty());
-    match request {
-        Ok(request) => api.send(&visitor, request).await,
-        Err(_) => visitor.answer(Err(Failure::not_found())),
-    }
+    let path = format!("/v1/jobs/{job}/events");
+    api.hand_on(&visitor, &path, "text/event-stream").await
 }
 
 async fn cancel(
@@ -152,7 +146,7 @@ async fn cancel(
 ) -> Response {
     let done = async {
         posted.checked(&visitor)?;
-        let job = id("job", &wanted).ok_or_else(Failure::not_found)?;
+        let job: JobId = wanted.parse()?;
         let place = format!("/v1/jobs/{job}/cancel");
         api.post(&visitor, &place, None).await?;
         Ok(Redirect::to(&format!("/jobs/{job}")).into_response())

@@ -14,7 +14,8 @@ use super::api::{Api, Failure};
 use super::frame::{Page, form_token};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::{id, text};
+use super::words::text;
+use crate::ids::{DatasetId, JobId};
 use crate::web::markup::{list, words};
 
 /// What a field of a parameter is called in the form, before its name.
@@ -44,7 +45,7 @@ async fn choose(
 
 /// The dataset, and the engines that there are.
 async fn known(api: &Api, visitor: &Visitor, wanted: &str) -> Result<(Value, Vec<Value>), Failure> {
-    let dataset = id("dataset", wanted).ok_or_else(Failure::not_found)?;
+    let dataset: DatasetId = wanted.parse()?;
     let dataset = api.get(visitor, &format!("/v1/datasets/{dataset}")).await?;
     let engines = api.get(visitor, "/v1/engines").await?;
     Ok((dataset, list(&engines["items"]).to_vec()))
@@ -241,7 +242,7 @@ async fn begun(
     visitor: &Visitor,
     (wanted, name): (&str, &str),
     posted: &Posted,
-) -> Result<String, Failure> {
+) -> Result<JobId, Failure> {
     posted.checked(visitor)?;
     let (dataset, engines) = known(api, visitor, wanted).await?;
     let engine = engines.iter().find(|engine| text(engine, "name") == name);
@@ -252,6 +253,5 @@ async fn begun(
         "parameters": parameters(engine, posted)?,
     });
     let begun = api.post(visitor, "/v1/jobs", Some(&job)).await?;
-    let job = id("job", text(&begun, "id")).ok_or_else(Failure::not_found)?;
-    Ok(job.to_owned())
+    Ok(text(&begun, "id").parse()?)
 }

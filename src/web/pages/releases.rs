@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{Request, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use maud::html;
@@ -18,8 +16,9 @@ use super::frame::{Page, more, nothing, table};
 use super::release;
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::{id, short, state, text, time};
+use super::words::{short, state, text, time};
 use crate::http::auth::Role;
+use crate::ids::ReleaseId;
 use crate::web::markup::list;
 
 pub(super) fn router() -> Router<Site> {
@@ -74,7 +73,7 @@ async fn one(
 }
 
 async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
-    let release_id = id("release", wanted).ok_or_else(Failure::not_found)?;
+    let release_id: ReleaseId = wanted.parse()?;
     let place = format!("/v1/releases/{release_id}");
     let found = api.get(visitor, &place).await?;
     let report = match text(&found, "state") {
@@ -96,35 +95,16 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
     Ok(page.below("/releases", "Releases"))
 }
 
-/// A document of a release that is handed on as the API answers it.
-async fn handed_on((api, visitor): (&Api, &Visitor), path: &str, accept: &'static str) -> Response {
-    let request = Request::get(path)
-        .header(header::ACCEPT, accept)
-        .body(Body::empty());
-    match request {
-        Ok(request) => {
-            let response = api.send(visitor, request).await;
-            if response.status().is_success() {
-                response
-            } else {
-                // The document that a program gets says less to people than a page.
-                visitor.answer(Err(Failure::of_response(response).await))
-            }
-        }
-        Err(_) => visitor.answer(Err(Failure::not_found())),
-    }
-}
-
 async fn report(
     State(api): State<Arc<Api>>,
     visitor: Visitor,
     Path(wanted): Path<String>,
 ) -> Response {
-    let Some(release) = id("release", &wanted) else {
+    let Ok(release) = wanted.parse::<ReleaseId>() else {
         return visitor.answer(Err(Failure::not_found()));
     };
     let path = format!("/v1/releases/{release}/report");
-    handed_on((&api, &visitor), &path, "text/html").await
+    api.hand_on(&visitor, &path, "text/html").await
 }
 
 async fn download(
@@ -134,13 +114,13 @@ async fn download(
     RawQuery(query): RawQuery,
 ) -> Response {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let release = id("release", &wanted).filter(|_| table.bytes().all(is_plain));
-    let Some(release) = release else {
+    let release = wanted.parse::<ReleaseId>().ok();
+    let Some(release) = release.filter(|_| table.bytes().all(is_plain)) else {
         return visitor.answer(Err(Failure::not_found()));
     };
     let path = format!("/v1/releases/{release}/tables/{table}");
     let path = listing(&path, query.as_deref());
-    handed_on((&api, &visitor), &path, "*/*").await
+    api.hand_on(&visitor, &path, "*/*").await
 }
 
 async fn publish(
@@ -176,7 +156,7 @@ async fn moved(
 ) -> Response {
     let done = async {
         posted.checked(visitor)?;
-        let release = id("release", wanted).ok_or_else(Failure::not_found)?;
+        let release: ReleaseId = wanted.parse()?;
         let place = format!("/v1/releases/{release}/{verb}");
         api.post(visitor, &place, wish.as_ref()).await?;
         Ok::<_, Failure>(Redirect::to(&format!("/releases/{release}")).into_response())

@@ -14,7 +14,8 @@ use super::datasets::card;
 use super::frame::{Page, table};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{id, text};
+use super::words::text;
+use crate::ids::DatasetId;
 use crate::web::markup::{decimal, list, number};
 
 /// Sets of attributes that the table shows.
@@ -38,7 +39,7 @@ async fn risk(
 }
 
 async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
-    let dataset = id("dataset", wanted).ok_or_else(Failure::not_found)?;
+    let dataset: DatasetId = wanted.parse()?;
     let place = format!("/v1/datasets/{dataset}");
     let known = api.get(visitor, &place).await?;
     let risk = api.get(visitor, &format!("{place}/risk")).await?;

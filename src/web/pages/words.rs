@@ -62,33 +62,10 @@ pub fn role(word: &str) -> &'static str {
     }
 }
 
-/// An id of this kind, as it may stand in a path of the API; `None` for any
-/// other text, which is nobody's.
-pub fn id<'a>(kind: &str, text: &'a str) -> Option<&'a str> {
-    let rest = text.strip_prefix(kind)?.strip_prefix('_')?;
-    let is_plain = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-    (rest.len() == 36 && rest.bytes().all(is_plain)).then_some(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn an_id_of_another_kind_or_with_more_than_an_id_is_none() {
-        let good = "release_01a21feb-c6d1-72f2-908e-0662ec8fedfa";
-        assert_eq!(id("release", good), Some(good));
-        for bad in [
-            "job_01a21feb-c6d1-72f2-908e-0662ec8fedfa",
-            "release_01a21feb-c6d1-72f2-908e-0662ec8fed/a",
-            "release_01a21feb-c6d1-72f2-908e-0662ec8fedfa?x=1",
-            "release_",
-            "",
-        ] {
-            assert_eq!(id("release", bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn times_are_written_to_the_minute() {
