@@ -58,6 +58,17 @@ pub struct SchemaDocument {
     /// Terms of subjects who gave none.
     #[serde(default)]
     pub default_preference: Option<TermsDocument>,
+    /// What people call the dataset, by language (tags as `en` or `de-CH`); up to 200
+    /// characters. Patients and analysts read it.
+    #[serde(default)]
+    #[schema(examples(json!({"en": "Admissions to St. Mary's, autumn 2026"})))]
+    pub title: BTreeMap<String, String>,
+    /// What the data are wanted for, by language; up to 4,000 characters.
+    #[serde(default)]
+    pub purpose: BTreeMap<String, String>,
+    /// Who answers questions and how they are reached, by language; up to 4,000 characters.
+    #[serde(default)]
+    pub contact: BTreeMap<String, String>,
 }
 
 fn one() -> MultiplicityWord {
@@ -103,6 +114,13 @@ pub struct AttributeDocument {
     /// stored as they came; manifests repeat it in `transformed`.
     #[serde(default)]
     pub transform: Option<TransformDocument>,
+    /// What people call it, by language (tags as `en` or `de-CH`); up to 200 characters.
+    #[serde(default)]
+    #[schema(examples(json!({"en": "Age in years", "de": "Alter in Jahren"})))]
+    pub title: BTreeMap<String, String>,
+    /// What it says, by language; up to 4,000 characters.
+    #[serde(default)]
+    pub description: BTreeMap<String, String>,
 }
 
 /// What is changed of an attribute's values before any engine sees them.

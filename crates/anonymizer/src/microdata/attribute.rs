@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::dialect::{CellFormat, FileFormat, or_default};
 use super::spelling::{DEFAULT_FORMS, Form};
 use super::transform::Transform;
+use super::wording::Wording;
 
 /// Characters in a name.
 pub const NAME_CHARACTERS_MAX: usize = 64;
@@ -124,6 +125,12 @@ pub struct Attribute {
         skip_serializing_if = "Transform::is_nothing"
     )]
     pub transform: Transform,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Wording::is_empty")]
+    pub title: Wording,
+    /// What it says, for people.
+    #[serde(default, skip_serializing_if = "Wording::is_empty")]
+    pub description: Wording,
 }
 
 fn is_as_the_file(format: &CellFormat) -> bool {
@@ -237,6 +244,8 @@ impl Attribute {
         if !self.meant.iter().all(fits) {
             return says("meant names days of a date, or leading_zeros of an integer");
         }
+        self.title.check_title(&format!("{place}: title"))?;
+        self.description.check_text(&format!("{place}: description"))?;
         self.check_transform(place)?;
         self.format.check(place, self, file)
     }

@@ -64,6 +64,7 @@ mod schema_change;
 mod schema_transform;
 mod transform;
 mod window;
+mod wording;
 
 pub use attribute::{Attribute, AttributeType, Doubt, Role};
 pub use builder::TableBuilder;
@@ -117,3 +118,4 @@ pub use table::{Table, TableColumn};
 pub use text::TextColumn;
 pub use text_cache::TextCache;
 pub use transform::Transform;
+pub use wording::{DatasetWording, Wording};

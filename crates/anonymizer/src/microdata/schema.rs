@@ -11,6 +11,7 @@ use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
 use super::subject_key::{KeyName, KeyRule, row_key};
+use super::wording::{DatasetWording, Wording};
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
 /// each record's flags are one machine word.
@@ -76,6 +77,7 @@ pub struct Schema {
     /// Ignored attributes, each with its place among all.
     ignored: Vec<(usize, Attribute)>,
     default_preference: Option<Terms>,
+    wording: DatasetWording,
 }
 
 /// The schema as it is written.
@@ -101,6 +103,12 @@ pub struct SchemaDocument {
     attributes: Vec<Attribute>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     default_preference: Option<Terms>,
+    #[serde(default, skip_serializing_if = "Wording::is_empty")]
+    title: Wording,
+    #[serde(default, skip_serializing_if = "Wording::is_empty")]
+    purpose: Wording,
+    #[serde(default, skip_serializing_if = "Wording::is_empty")]
+    contact: Wording,
 }
 
 fn is_canonical(format: &FileFormat) -> bool {
@@ -175,6 +183,11 @@ impl Schema {
     /// Terms of subjects who gave none.
     pub fn default_preference(&self) -> Option<&Terms> {
         self.default_preference.as_ref()
+    }
+
+    /// What people read of the dataset.
+    pub fn wording(&self) -> &DatasetWording {
+        &self.wording
     }
 
     /// The attribute at `index`.
@@ -280,7 +293,13 @@ impl TryFrom<SchemaDocument> for Schema {
             attributes,
             ignored,
             default_preference: document.default_preference,
+            wording: DatasetWording {
+                title: document.title,
+                purpose: document.purpose,
+                contact: document.contact,
+            },
         };
+        schema.wording.check().map_err(TableError::Schema)?;
         if let Some(terms) = &schema.default_preference {
             terms.check(&schema).map_err(|(field, _)| {
                 TableError::Schema(format!("default_preference: {field} does not fit"))
@@ -314,6 +333,9 @@ impl From<Schema> for SchemaDocument {
             format: schema.format,
             attributes,
             default_preference: schema.default_preference,
+            title: schema.wording.title,
+            purpose: schema.wording.purpose,
+            contact: schema.wording.contact,
         }
     }
 }

@@ -19,6 +19,7 @@ use super::index::AttributeIndex;
 use super::schema::Schema;
 use super::spelling::seen;
 use super::transform::Transform;
+use super::wording::Wording;
 
 /// What names a subject, as a schema writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,8 @@ pub(super) fn row_key() -> Attribute {
         meant: Vec::new(),
         format: CellFormat::default(),
         transform: Transform::default(),
+        title: Wording::default(),
+        description: Wording::default(),
     }
 }
 
