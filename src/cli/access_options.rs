@@ -1,9 +1,9 @@
-//! Options of who gets in: the issuer of JWTs, and one-time subject tokens.
+//! Options of who gets in: the issuer of JWTs, and subject tokens.
 
 use clap::Args;
 
 use super::exit::Exit;
-use crate::config::{AccessSettings, OidcSettings, SubjectTokenLimits};
+use crate::config::{AccessSettings, ConsentOrigin, OidcSettings, SubjectTokenLimits};
 use crate::http::auth::Oidc;
 
 /// Who gets in beside the holders of API keys.
@@ -33,15 +33,18 @@ pub struct AccessOptions {
     /// Let the issuer's keys travel from another machine without TLS
     #[arg(long, env = "VIZARD_INSECURE_ISSUER")]
     insecure_issuer: bool,
-    /// Subjects in one request for one-time tokens
+    /// Subjects in one request for subject tokens
     #[arg(long, env = "VIZARD_SUBJECT_TOKENS_MAX", value_name = "N", default_value_t = SubjectTokenLimits::default().subjects_max)]
     subject_tokens_max: usize,
-    /// How long a one-time token lives where a request does not say, in seconds
+    /// How long a subject token lives where a request does not say, in seconds
     #[arg(long, env = "VIZARD_SUBJECT_TOKEN_LIFETIME_S", value_name = "SECONDS", default_value_t = SubjectTokenLimits::default().lifetime_s)]
     subject_token_lifetime_s: u64,
-    /// The longest life of a one-time token that a request may ask for, in seconds
+    /// The longest life of a subject token that a request may ask for, in seconds
     #[arg(long, env = "VIZARD_SUBJECT_TOKEN_LIFETIME_S_MAX", value_name = "SECONDS", default_value_t = SubjectTokenLimits::default().lifetime_s_max)]
     subject_token_lifetime_s_max: u64,
+    /// Let browsers call /v1/my-preferences from this origin: a consent form on another host [repeatable]
+    #[arg(long, env = "VIZARD_CONSENT_ORIGIN", value_name = "ORIGIN", value_delimiter = ',', value_parser = ConsentOrigin::parse)]
+    consent_origin: Vec<ConsentOrigin>,
 }
 
 impl AccessOptions {
@@ -50,6 +53,7 @@ impl AccessOptions {
         Ok(AccessSettings {
             oidc: self.oidc()?,
             subject_tokens: self.subject_tokens()?,
+            consent_origins: self.consent_origin.clone(),
         })
     }
 

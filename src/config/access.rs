@@ -7,6 +7,36 @@ pub struct AccessSettings {
     pub oidc: Option<OidcSettings>,
     /// How many subject tokens are given out at once, and for how long.
     pub subject_tokens: SubjectTokenLimits,
+    /// From where browsers may call what subjects call.
+    pub consent_origins: Vec<ConsentOrigin>,
+}
+
+/// The origin of a consent form, as a browser names it: scheme, host and port alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsentOrigin(String);
+
+impl ConsentOrigin {
+    /// Reads an origin: `https://host`, with a port where it is not the usual one;
+    /// `http://` for this machine alone.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let url: reqwest::Url = text.parse().map_err(|_| Self::ADVICE.to_owned())?;
+        let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_here);
+        let origin = url.origin().ascii_serialization();
+        if is_safe && origin == text.trim_end_matches('/') {
+            Ok(Self(origin))
+        } else {
+            Err(Self::ADVICE.to_owned())
+        }
+    }
+
+    const ADVICE: &str = "an origin is https://host or https://host:port, without a path; http:// is \
+         for this machine alone";
+
+    /// The origin.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Whose JWTs are taken, and how they are read.
@@ -71,6 +101,36 @@ impl Default for SubjectTokenLimits {
             subjects_max: 1_000,
             lifetime_s: 14 * DAY_S,
             lifetime_s_max: 90 * DAY_S,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port_alone() {
+        for good in [
+            "https://consent.example.org",
+            "https://consent.example.org:8443",
+            "http://localhost:3000",
+            "http://127.0.0.1:3000",
+        ] {
+            let origin = ConsentOrigin::parse(good).map(|origin| origin.as_str().to_owned());
+            assert_eq!(origin.as_deref(), Ok(good));
+        }
+        for bad in [
+            "*",
+            "null",
+            "consent.example.org",
+            "http://consent.example.org",
+            "https://consent.example.org/form",
+            "https://user@consent.example.org",
+            "https://consent.example.org:443",
+            "ftp://consent.example.org",
+        ] {
+            assert!(ConsentOrigin::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -24,8 +24,10 @@ pub enum Access {
     AnyKey,
     /// Holders of one of these roles.
     Roles(&'static [Role]),
-    /// The holder of a one-time subject token, and nobody else.
+    /// The holder of a subject token, and nobody else.
     SubjectToken,
+    /// The holder of the code of a receipt, and nobody else.
+    Receipt,
 }
 
 /// One operation of the API.

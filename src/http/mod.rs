@@ -13,6 +13,7 @@ mod body;
 mod cache_control;
 mod coding;
 mod connection;
+mod consent_origins;
 mod convert;
 pub mod described;
 mod described_formats;

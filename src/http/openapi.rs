@@ -34,8 +34,10 @@ use super::router::operations;
 
 /// Name of the security scheme.
 const BEARER: &str = "bearer";
-/// Name of the security scheme of one-time tokens.
+/// Name of the security scheme of subjects' tokens.
 const SUBJECT_TOKEN: &str = "subject_token";
+/// Name of the security scheme of receipts' codes.
+const RECEIPT: &str = "receipt";
 
 /// Neither scheme knows scopes.
 const NO_SCOPES: [&str; 0] = [];
@@ -111,7 +113,8 @@ fn describe(described: &mut Described, operation: &Operation) {
     let who = match operation.access {
         Access::Public => "Needs no token.".to_owned(),
         Access::AnyKey => "Needs any valid token.".to_owned(),
-        Access::SubjectToken => "Needs a one-time subject token.".to_owned(),
+        Access::SubjectToken => "Needs a subject token.".to_owned(),
+        Access::Receipt => "Needs the code of a receipt.".to_owned(),
         Access::Roles(roles) => {
             let words: Vec<_> = roles
                 .iter()
@@ -128,10 +131,11 @@ fn describe(described: &mut Described, operation: &Operation) {
     described.security = Some(match operation.access {
         Access::Public => Vec::new(),
         Access::SubjectToken => vec![SecurityRequirement::new(SUBJECT_TOKEN, NO_SCOPES)],
+        Access::Receipt => vec![SecurityRequirement::new(RECEIPT, NO_SCOPES)],
         Access::AnyKey | Access::Roles(_) => vec![SecurityRequirement::new(BEARER, NO_SCOPES)],
     });
     let roles = match operation.access {
-        Access::Public | Access::SubjectToken => &[],
+        Access::Public | Access::SubjectToken | Access::Receipt => &[],
         Access::AnyKey => Role::ALL,
         Access::Roles(roles) => roles,
     };
@@ -266,10 +270,17 @@ fn add_components(components: &mut Components) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some(
-            "A one-time token `vs_…` that a subject was given with a consent form.",
+            "A token `vs_…` that a subject was given with a consent form.",
         ))
         .build();
     components.add_security_scheme(SUBJECT_TOKEN, SecurityScheme::Http(scheme));
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "The code `vr_…` of a receipt that a subject got for their terms.",
+        ))
+        .build();
+    components.add_security_scheme(RECEIPT, SecurityScheme::Http(scheme));
 }
 
 /// The schema of a problem: `type` is one of the closed list.

@@ -16,6 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
 use super::cache_control::keep_nothing;
+use super::consent_origins;
 use super::header::refuse_header;
 use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
@@ -87,7 +88,8 @@ pub fn router(state: AppState) -> Router {
     if let Some(people) = state.pages {
         pages = pages.merge(people(&state));
     }
-    layered(operations, Some(pages), state)
+    let origins = state.settings.access.consent_origins.clone();
+    consent_origins::let_call(layered(operations, Some(pages), state), &origins)
 }
 
 /// The API alone, for pages that ask it inside the process.

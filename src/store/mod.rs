@@ -34,6 +34,7 @@ pub mod population_tables;
 mod postgres;
 mod precondition;
 pub mod preferences;
+pub mod receipts;
 pub mod reidentifications;
 pub mod releases;
 pub mod retention;
@@ -77,6 +78,7 @@ pub use reidentifications::{
     NewReidentification, REIDENTIFICATIONS_A_DAY_MAX, ReidentificationRow, ReidentificationState,
     ReidentificationTold,
 };
+pub use receipts::{Kept, ReceiptRelease, ReceiptRow};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

@@ -1,10 +1,12 @@
-//! One-time tokens by which subjects say their own terms.
+//! Tokens by which subjects say their own terms.
 //!
 //! The store keeps a token's hash, whose terms it may set and until when. It
 //! never asks whether the subject has a record: neither giving a token out nor
-//! using it tells anybody who is in a dataset. A token that was used leaves no
-//! row, so a used token and one that never was look the same, and take the
-//! same statements to refuse.
+//! using it tells anybody who is in a dataset. A token can be used until its
+//! time is over; then it looks like one that never was, and takes the same
+//! statements to refuse.
+
+use chrono::{DateTime, Utc};
 
 use crate::ids::DatasetId;
 
@@ -38,6 +40,8 @@ pub struct SubjectTokenRow {
     pub dataset: DatasetId,
     /// The subject.
     pub subject: String,
+    /// Until when.
+    pub expires_at: DateTime<Utc>,
 }
 
 impl std::fmt::Debug for SubjectTokenRow {

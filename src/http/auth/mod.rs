@@ -24,7 +24,7 @@ pub use oidc::{Oidc, SourceError};
 pub use principal::{OPERATOR, Principal};
 pub use role::Role;
 pub use session::{NewSession, SESSION_S, Session};
-pub use subject_token::{NewSubjectToken, SubjectBearer};
+pub use subject_token::{ReceiptBearer, SubjectBearer, SubjectText};
 pub use token::NewToken;
 
 pub(super) use principal::KeyUse;
@@ -70,8 +70,8 @@ pub async fn authorize(
     };
     let roles = match operation.access {
         Access::Public => return next.run(request).await,
-        Access::SubjectToken => {
-            let response = with_subject(&gate, request, next).await;
+        Access::SubjectToken | Access::Receipt => {
+            let response = with_subject(&gate, operation.access, request, next).await;
             gate.refusals
                 .note((SUBJECT, operation.id), response.status());
             return response;
@@ -121,26 +121,33 @@ fn address_of(request: &Request) -> IpAddr {
     from.map_or(IpAddr::from([0, 0, 0, 0]), |address| address.0)
 }
 
-/// Lets the holder of a subject token through to its one operation.
-async fn with_subject(gate: &Gate, mut request: Request, next: Next) -> Response {
-    let from = address_of(&request);
-    let bearer = match bearer(request.headers()) {
-        // Anyone who guesses is held up before the store is asked.
-        Some(bearer) => match gate.throttle.token(bearer, from) {
-            Ok(()) => SubjectBearer::of(&gate.store, bearer).await,
-            Err(problem) => Err(problem),
-        },
-        None => Err(unauthenticated()),
-    };
-    match bearer {
+/// Lets the holder of a subject token or of a receipt's code through to the
+/// operations that are theirs.
+async fn with_subject(gate: &Gate, access: Access, mut request: Request, next: Next) -> Response {
+    match admit_subject(gate, access, &mut request).await {
         Err(problem) => problem.into_response(),
-        Ok(bearer) => {
+        Ok(()) => {
             note_signed_in(request.extensions());
-            let id = RequestId::of(&request);
-            request.extensions_mut().insert(bearer.in_request(id));
             next.run(request).await
         }
     }
+}
+
+/// Notes in a request whose token or code it shows.
+async fn admit_subject(gate: &Gate, access: Access, request: &mut Request) -> Result<(), Problem> {
+    let from = address_of(request);
+    let id = RequestId::of(request);
+    let bearer = bearer(request.headers()).ok_or_else(unauthenticated)?;
+    // Anyone who guesses is held up before the store is asked.
+    gate.throttle.token(bearer, from)?;
+    if access == Access::Receipt {
+        let holder = ReceiptBearer::of(&gate.store, bearer).await?;
+        request.extensions_mut().insert(holder.in_request(id));
+    } else {
+        let holder = SubjectBearer::of(&gate.store, bearer).await?;
+        request.extensions_mut().insert(holder.in_request(id));
+    }
+    Ok(())
 }
 
 /// Tells the connection that its client showed a token that was accepted.

@@ -1,4 +1,4 @@
-//! One-time tokens for subjects, made by a consent system.
+//! Tokens for subjects, made by a consent system.
 //!
 //! Nobody looks whether a subject has a record: the same answer, made by the
 //! same statements, for those who have and those who have not. Otherwise who
@@ -15,7 +15,7 @@ use vizard_anonymizer::microdata::ReadLimits;
 
 use crate::config::SubjectTokenLimits;
 use crate::http::answer::Answer;
-use crate::http::auth::{NewSubjectToken, Principal};
+use crate::http::auth::{Principal, SubjectText};
 use crate::http::extract::{JsonBody, UrlPath};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
@@ -59,9 +59,10 @@ struct SubjectTokensView {
     items: Vec<SubjectTokenView>,
 }
 
-/// Make one-time tokens for subjects
+/// Make tokens for subjects
 ///
-/// Each lets its holder set their own terms once, by `PUT /v1/my-preferences`.
+/// Each lets its holder read and set their own terms, by `/v1/my-preferences` or
+/// on the page `/consent#<token>`, until its time is over.
 /// Subjects need not occur in the records, and the answer never tells whether
 /// they do. The tokens are in this answer and nowhere else.
 #[utoipa::path(
@@ -81,7 +82,7 @@ async fn create_subject_tokens(
     let schema = super::stored_schema(&state.store.dataset_get(id).await?)?;
     let (mut tokens, mut items) = (Vec::new(), Vec::new());
     for subject in request.subjects {
-        let token = NewSubjectToken::generate().map_err(|_| Problem::internal())?;
+        let token = SubjectText::Token.generate().map_err(|_| Problem::internal())?;
         let key = super::subject_of(&schema, &subject);
         if key.is_empty() {
             let detail = "nothing is left of a subject by subject_key_normalization";

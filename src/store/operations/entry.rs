@@ -139,4 +139,9 @@ impl<T> Done<T> {
     pub(super) fn unchanged(answer: T) -> Self {
         Self::many(answer, Vec::new())
     }
+
+    /// The same changes with another answer.
+    pub(super) fn answering<U>(self, answer: U) -> Done<U> {
+        Done::many(answer, self.entries)
+    }
 }

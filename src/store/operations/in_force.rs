@@ -57,14 +57,14 @@ pub(super) async fn get(
 /// The same; the reading is an entry of the log.
 pub(super) async fn read_one(
     session: &mut Session,
-    dataset: DatasetId,
-    subject: String,
+    (dataset, subject): (DatasetId, String),
+    action: &'static str,
 ) -> Result<Done<Option<PreferenceRow>>, StoreError> {
     let keep = session.dialect().dataset_keep;
     dataset_row::hold(session, dataset, keep).await?;
     let row = get(session, dataset, &subject).await?;
     let detail = json!({"subjects": u8::from(row.is_some())});
-    let entry = Entry::preferences("get_preference", dataset).telling(detail);
+    let entry = Entry::preferences(action, dataset).telling(detail);
     Ok(Done::one(row, entry))
 }
 

@@ -30,6 +30,7 @@ mod population_tables;
 mod populations;
 mod preferences;
 mod reapply;
+mod receipts;
 mod reidentifications;
 mod release_row;
 mod releases;

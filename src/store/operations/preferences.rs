@@ -51,6 +51,11 @@ pub(super) struct Versions {
 }
 
 impl Versions {
+    /// Each dataset with its version.
+    pub(super) fn all(&self) -> &[(DatasetId, u64)] {
+        &self.all
+    }
+
     /// A change of so many subjects' terms, who are not named.
     pub(super) fn changed(&self, action: &'static str, subjects: usize) -> Done<u64> {
         let entries = self.all.iter().map(|&(dataset, version)| {
@@ -154,7 +159,7 @@ async fn delete(
 }
 
 /// The terms of somebody who wants to be in no release.
-fn exclusion() -> Value {
+pub(super) fn exclusion() -> Value {
     json!({"exclude": true})
 }
 
@@ -347,7 +352,7 @@ impl Store {
         subject: String,
     ) -> Result<Option<PreferenceRow>, StoreError> {
         self.write(act, move |session| {
-            Box::pin(read_one(session, dataset, subject))
+            Box::pin(read_one(session, (dataset, subject), "get_preference"))
         })
         .await
     }

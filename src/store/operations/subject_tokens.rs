@@ -1,19 +1,23 @@
-//! One-time tokens of subjects: given out, used up, forgotten.
+//! Tokens of subjects: given out, used, forgotten.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::entry::{Done, Entry};
-use super::{Store, dataset_row, preferences};
+use super::in_force::read_one;
+use super::receipts::{self, or_none};
+use super::{Store, dataset_row};
 use crate::ids::DatasetId;
 use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
-use crate::store::{Act, Conflict, NewSubjectTokens, StoreError, SubjectTokenRow};
+use crate::store::{
+    Act, Conflict, NewSubjectTokens, PreferenceRow, StoreError, SubjectTokenRow,
+};
 
 const TABLE: &str = "subject_token";
 
-/// What a token that never was, was used or is over is to everybody.
+/// What a token that never was or is over is to everybody.
 const NONE: StoreError = StoreError::NotFound {
     what: "subject token",
 };
@@ -76,27 +80,25 @@ async fn find(session: &mut Session, token_hash: [u8; 32]) -> Result<SubjectToke
     Ok(SubjectTokenRow {
         dataset,
         subject: subject.map_err(|_| row.inconsistent("subject"))?,
+        expires_at: row.time("expires_at")?,
     })
 }
 
-async fn use_up(
+async fn use_once_more(
     session: &mut Session,
     token_hash: [u8; 32],
-    document: Value,
-) -> Result<Done<u64>, StoreError> {
-    let SubjectTokenRow { dataset, subject } = find(session, token_hash).await?;
-    // The dataset's row is locked here, before the token's (statements::datasets).
-    let put = preferences::set(session, dataset, &subject, &document).await;
-    let versions = put.map_err(|error| match error {
-        StoreError::NotFound { .. } => NONE,
-        other => other,
-    })?;
-    let now = session.now().await?;
-    match session.run(sql::USE, cells![token_hash, now]).await? {
-        // Somebody else was faster: the terms that were just set are taken back.
-        0 => Err(NONE),
-        _ => Ok(versions.changed("put_my_preferences", 1)),
-    }
+    (document, receipt): (Value, [u8; 32]),
+) -> Result<Done<DateTime<Utc>>, StoreError> {
+    let SubjectTokenRow {
+        dataset, subject, ..
+    } = find(session, token_hash).await?;
+    // The dataset's row is locked here.
+    let terms = (&document, receipt);
+    let set = receipts::set(session, (dataset, &subject), terms, "put_my_preferences").await;
+    let done = set.map_err(|error| or_none(error, NONE))?;
+    // Over or erased between the two: the terms that were just set are taken back.
+    find(session, token_hash).await?;
+    Ok(done)
 }
 
 impl Store {
@@ -112,7 +114,7 @@ impl Store {
     }
 
     /// Whose terms the token with this hash may set now. Not found, by the same
-    /// statements, if it never was, was used, or its time is over.
+    /// statements, if it never was, or its time is over.
     pub async fn subject_token_find(
         &self,
         token_hash: [u8; 32],
@@ -121,17 +123,36 @@ impl Store {
             .await
     }
 
-    /// Uses a token up and sets its subject's document, both or neither;
-    /// answers the dataset's new preference version. Not found as above: of
-    /// many uses at the same time one succeeds.
+    /// Sets the document of a token's subject and keeps a receipt of it, both or
+    /// neither; answers when. Not found as above. The token stays good until its
+    /// time is over: taking consent back is as easy as giving it.
     pub async fn subject_token_use(
         &self,
-        act: Act<u64>,
+        act: Act<DateTime<Utc>>,
         token_hash: [u8; 32],
         document: Value,
-    ) -> Result<u64, StoreError> {
+        receipt: [u8; 32],
+    ) -> Result<DateTime<Utc>, StoreError> {
         self.write(act, move |session| {
-            Box::pin(use_up(session, token_hash, document))
+            Box::pin(use_once_more(session, token_hash, (document, receipt)))
+        })
+        .await
+    }
+
+    /// A token's subject's document in force; `None`: none is. A reading that the
+    /// audit log tells of.
+    pub async fn subject_token_terms(
+        &self,
+        act: Act<Option<PreferenceRow>>,
+        token_hash: [u8; 32],
+    ) -> Result<Option<PreferenceRow>, StoreError> {
+        self.write(act, move |session| {
+            Box::pin(async move {
+                let row = find(session, token_hash).await?;
+                let subject = (row.dataset, row.subject);
+                let read = read_one(session, subject, "get_my_preferences").await;
+                read.map_err(|error| or_none(error, NONE))
+            })
         })
         .await
     }

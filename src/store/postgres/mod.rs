@@ -42,7 +42,7 @@ const WIPE: &str = "VACUUM (SKIP_LOCKED) dataset_key, hierarchy";
 /// Makes the room of all else that was erased free at once, so that what comes
 /// next is written over it; empty ends of files go back to the disk. Without it
 /// autovacuum comes in its time, and where much is kept that is late.
-const FREE: &str = "VACUUM (SKIP_LOCKED) chunk, preference, population_table, subject_token, \
+const FREE: &str = "VACUUM (SKIP_LOCKED) chunk, preference, population_table, subject_token, consent_receipt, \
     release, release_piece, job, dataset, idempotency";
 
 /// The backend.

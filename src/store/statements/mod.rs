@@ -21,6 +21,7 @@ pub(super) mod ledger;
 pub(super) mod population_tables;
 pub(super) mod preferences;
 pub(super) mod reidentifications;
+pub(super) mod receipts;
 pub(super) mod releases;
 pub(super) mod retention;
 pub(super) mod sessions;
@@ -194,7 +195,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 21] = [
+    let shared: [&[&str]; 22] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -206,6 +207,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         jobs::ALL,
         explorations::ALL,
         releases::ALL,
+        receipts::ALL,
         approvals::ALL,
         reidentifications::ALL,
         subject_tokens::ALL,

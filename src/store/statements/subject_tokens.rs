@@ -13,10 +13,8 @@ statements! {
         (token_hash, dataset_id, subject, created_by, created_at, expires_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (token_hash) DO NOTHING";
     /// `$1` hash, `$2` now.
-    FIND = "SELECT dataset_id, subject FROM subject_token \
+    FIND = "SELECT dataset_id, subject, expires_at FROM subject_token \
         WHERE token_hash = $1 AND expires_at > $2";
-    /// `$1` hash, `$2` now.
-    USE = "DELETE FROM subject_token WHERE token_hash = $1 AND expires_at > $2";
     /// `$1` dataset, `$2` now.
     OF_DATASET = "SELECT token_hash, dataset_id, subject, created_at, expires_at \
         FROM subject_token WHERE dataset_id = $1 AND expires_at > $2 ORDER BY created_at, token_hash";

@@ -102,7 +102,7 @@ impl Visitor {
         match operation.access {
             Access::Public | Access::AnyKey => true,
             Access::Roles(roles) => principal.has_any(roles),
-            Access::SubjectToken => false,
+            Access::SubjectToken | Access::Receipt => false,
         }
     }
 

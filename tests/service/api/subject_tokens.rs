@@ -1,4 +1,4 @@
-//! One-time tokens: given out, used once, and telling nobody who is in a dataset.
+//! Subjects' tokens: given out, used until their time is over, and telling nobody who is in a dataset.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::common::client::{Answer, Client};
 use crate::common::statements::Statements;
 
 on_both!(
-    a_subject_sets_their_own_terms_once,
+    a_subject_reads_sets_and_takes_back_their_own_terms,
     every_bad_token_gets_the_same_bytes,
-    twenty_uses_at_the_same_time_change_the_terms_once,
+    of_twenty_uses_at_the_same_time_each_is_a_change_of_its_own,
     terms_that_do_not_fit_leave_the_token_as_it_is,
     whether_a_subject_has_a_record_changes_no_answer,
     a_request_for_tokens_keeps_its_limits,
@@ -53,7 +53,7 @@ fn seen(answer: &Answer) -> (u16, String, Vec<(String, String)>) {
     (answer.status, answer.text(), headers)
 }
 
-async fn a_subject_sets_their_own_terms_once(server: Server) {
+async fn a_subject_reads_sets_and_takes_back_their_own_terms(server: Server) {
     let client = server.key(&["uploader", "consent"]).await;
     let id = story::filled_dataset(&client).await;
     let made = client
@@ -73,7 +73,7 @@ async fn a_subject_sets_their_own_terms_once(server: Server) {
 
     let terms = json!({"sensitive": ["age"], "max_leakage": 0.25});
     let set = put(&server, of(1), &terms).await.expect(200);
-    assert_eq!(set, json!({"terms": terms}));
+    assert_eq!(set["terms"], terms);
     let kept = client
         .call("get_preference")
         .at("id", &id)
@@ -82,11 +82,20 @@ async fn a_subject_sets_their_own_terms_once(server: Server) {
         .await
         .expect(200);
     assert_eq!(kept["terms"], terms);
-    let again = put(&server, of(1), &json!({})).await;
-    again.expect_problem(401, "unauthenticated");
-    put(&server, of(0), &json!({"exclude": true}))
+    let read = async |token: &str| {
+        let call = server.anyone().with(token).call("get_my_preferences");
+        call.send().await.expect(200)
+    };
+    let choices = read(of(1)).await;
+    assert_eq!((&choices["terms"], &choices["expires_at"]), (&terms, &made["expires_at"]));
+    assert_eq!(choices["without_terms"], json!({}));
+    assert_eq!(read(of(0)).await["terms"], Value::Null);
+    // Taking back is as easy as giving: the same token does it.
+    put(&server, of(1), &json!({"exclude": true}))
         .await
         .expect(200);
+    assert_eq!(read(of(1)).await["terms"], json!({"exclude": true}));
+    assert_eq!(read(of(0)).await["terms"], Value::Null);
 }
 
 async fn every_bad_token_gets_the_same_bytes(server: Server) {
@@ -94,10 +103,6 @@ async fn every_bad_token_gets_the_same_bytes(server: Server) {
     let id = story::filled_dataset(&client).await;
     let erased = story::dataset(&client).await;
     let request = json!({"subjects": ["p1", "nobody"]});
-    let used = tokens(&client, &id, request.clone()).await;
-    for token in &used {
-        put(&server, token, &json!({})).await.expect(200);
-    }
     let brief = json!({"subjects": ["p1", "nobody"], "expires_in_s": 1});
     let expired = tokens(&client, &id, brief).await;
     let of_erased = tokens(&client, &erased, request).await;
@@ -106,11 +111,7 @@ async fn every_bad_token_gets_the_same_bytes(server: Server) {
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let never = "vs_0123456789abcdef0123456789abcdef".to_owned();
     let malformed = ["vs_", "vs_x", "vz_0123456789abcdef0123456789abcdef"].map(str::to_owned);
-    let all = used
-        .into_iter()
-        .chain(expired)
-        .chain(of_erased)
-        .chain([never]);
+    let all = expired.into_iter().chain(of_erased).chain([never]);
     for terms in [
         json!({"exclude": true}),
         json!({"sensitive": ["canary"]}),
@@ -122,11 +123,14 @@ async fn every_bad_token_gets_the_same_bytes(server: Server) {
             answer.expect_problem(401, "unauthenticated");
             let seen = seen(&answer);
             assert_eq!(first.get_or_insert_with(|| seen.clone()), &seen);
+            let call = server.anyone().with(&token).call("get_my_preferences");
+            let read = call.send().await;
+            read.expect_problem(401, "unauthenticated");
         }
     }
 }
 
-async fn twenty_uses_at_the_same_time_change_the_terms_once(server: Server) {
+async fn of_twenty_uses_at_the_same_time_each_is_a_change_of_its_own(server: Server) {
     let client = server.key(&["uploader", "consent"]).await;
     let id = story::dataset(&client).await;
     let token = tokens(&client, &id, json!({"subjects": ["p1"]}))
@@ -137,18 +141,14 @@ async fn twenty_uses_at_the_same_time_change_the_terms_once(server: Server) {
         .map(|at| {
             let terms = json!({"max_leakage": f64::from(at) / 20.0});
             let call = holder.call("put_my_preferences").json(&terms);
-            tokio::spawn(async move { (call.send().await, terms) })
+            tokio::spawn(async move { call.send().await })
         })
         .collect();
-    let mut kept = Vec::new();
+    let mut receipts = Vec::new();
     for used in uses {
-        let (answer, terms) = used.await.expect("no panic");
-        match answer.status {
-            200 => kept.push(terms),
-            _ => drop(answer.expect_problem(401, "unauthenticated")),
-        }
+        let set = used.await.expect("no panic").expect(200);
+        receipts.push((set["receipt"].clone(), set["terms"].clone()));
     }
-    assert_eq!(kept.len(), 1, "{kept:?}");
     let in_force = client
         .call("get_preference")
         .at("id", &id)
@@ -156,10 +156,17 @@ async fn twenty_uses_at_the_same_time_change_the_terms_once(server: Server) {
         .send()
         .await
         .expect(200);
-    assert_eq!(
-        (&in_force["terms"], &in_force["version"]),
-        (&kept[0], &json!(1))
-    );
+    assert_eq!(in_force["version"], json!(20));
+    // Of all receipts one says that its choice is in force, and it is that of those terms.
+    let mut standing = Vec::new();
+    for (receipt, terms) in receipts {
+        let code = receipt.as_str().expect("a code");
+        let call = server.anyone().with(code).call("get_my_receipt");
+        if call.send().await.expect(200)["state"] == "in_force" {
+            standing.push(terms);
+        }
+    }
+    assert_eq!(standing, [in_force["terms"].clone()]);
 }
 
 async fn terms_that_do_not_fit_leave_the_token_as_it_is(server: Server) {
@@ -224,7 +231,12 @@ async fn whether_a_subject_has_a_record_changes_no_answer(server: Server) {
             text.replace(expires_at, "time"),
             lengths.collect::<Vec<_>>(),
         ));
-        set.push(seen(&put(&server, token, &json!({"exclude": true})).await));
+        let answer = put(&server, token, &json!({"exclude": true})).await;
+        let own = answer.json();
+        let (status, text, headers) = seen(&answer);
+        let of_now = ["receipt", "made_at"].map(|field| own[field].as_str().expect("a text"));
+        let text = of_now.iter().fold(text, |text, now| text.replace(now, "now"));
+        set.push((status, text, headers));
     }
     assert_eq!((given[0].0, set[0].0), (201, 200));
     assert!(given.iter().all(|answer| *answer == given[0]), "{given:?}");
@@ -281,8 +293,24 @@ async fn a_subject_token_opens_nothing_else_and_no_other_token_opens_its_operati
             .send()
             .await;
         refused.expect_problem(401, "unauthenticated");
+        for operation in ["get_my_preferences", "get_my_receipt", "withdraw_my_preferences"] {
+            let refused = other.call(operation).send().await;
+            refused.expect_problem(401, "unauthenticated");
+        }
     }
-    put(&server, &token, &json!({})).await.expect(200);
+    let set = put(&server, &token, &json!({})).await.expect(200);
+    // A token is no code, and a code no token.
+    let code = set["receipt"].as_str().expect("a code");
+    for (text, operation) in [
+        (token.as_str(), "get_my_receipt"),
+        (token.as_str(), "withdraw_my_preferences"),
+        (code, "get_my_preferences"),
+        (code, "list_datasets"),
+    ] {
+        let refused = server.anyone().with(text).call(operation).send().await;
+        refused.expect_problem(401, "unauthenticated");
+    }
+    put(&server, code, &json!({})).await.expect_problem(401, "unauthenticated");
 }
 
 /// The statements behind both operations tell nothing of who is in a dataset
@@ -309,7 +337,7 @@ async fn the_same_statements_run_for_everybody(server: Server) {
     assert!(set.iter().all(|run| *run == set[0]), "{set:?}");
     let mut refused = Vec::new();
     let never = "vs_0123456789abcdef0123456789abcdef";
-    for token in [&kept[0], &kept[2], &expired, never] {
+    for token in [&expired, never] {
         put(&server, token, &json!({}))
             .await
             .expect_problem(401, "unauthenticated");

@@ -344,5 +344,33 @@ pub(super) const ALL: &[Operation] = &[
             StoreFull,
         ],
     ),
+    at(
+        "get_my_preferences",
+        "GET",
+        "/v1/my-preferences",
+        Access::SubjectToken,
+        &[],
+    ),
+    at(
+        "get_my_receipt",
+        "GET",
+        "/v1/my-preferences/receipt",
+        Access::Receipt,
+        &[],
+    ),
+    at(
+        "withdraw_my_preferences",
+        "POST",
+        "/v1/my-preferences/withdrawal",
+        Access::Receipt,
+        &[
+            MalformedJson,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
+            LimitExceeded,
+            StoreFull,
+        ],
+    ),
     at("list_engines", "GET", "/v1/engines", Access::AnyKey, &[]),
 ];
