@@ -1,4 +1,4 @@
-//! Settings of who gets in: the issuer of JWTs, and one-time subject tokens.
+//! Settings of who gets in: the issuer of JWTs, and subject tokens.
 
 /// Settings of access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl OidcSettings {
     }
 }
 
-/// Limits of one-time subject tokens.
+/// Limits of subject tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubjectTokenLimits {
     /// Subjects in one request for tokens.

@@ -74,11 +74,11 @@ pub use operations::Store;
 pub use population_tables::{NewPopulationTable, PopulationTableRow};
 pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
+pub use receipts::{Kept, ReceiptRelease, ReceiptRow};
 pub use reidentifications::{
     NewReidentification, REIDENTIFICATIONS_A_DAY_MAX, ReidentificationRow, ReidentificationState,
     ReidentificationTold,
 };
-pub use receipts::{Kept, ReceiptRelease, ReceiptRow};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

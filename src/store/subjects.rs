@@ -25,7 +25,7 @@ pub struct HeldTerms {
     pub created_at: DateTime<Utc>,
 }
 
-/// A one-time token that was made for a subject and can be used.
+/// A token that was made for a subject and can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldToken {
     /// When it was made.

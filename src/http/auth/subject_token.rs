@@ -100,7 +100,9 @@ pub struct SubjectBearer {
 impl SubjectBearer {
     /// The holder of a bearer token, or the one answer to every other.
     pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
-        let token_hash = SubjectText::Token.hash_of(bearer).ok_or_else(unauthenticated)?;
+        let token_hash = SubjectText::Token
+            .hash_of(bearer)
+            .ok_or_else(unauthenticated)?;
         let row = store.subject_token_find(token_hash).await;
         Ok(Self {
             token_hash,
@@ -139,7 +141,9 @@ pub struct ReceiptBearer {
 impl ReceiptBearer {
     /// The holder of a code, or the one answer to every other.
     pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
-        let code_hash = SubjectText::Receipt.hash_of(bearer).ok_or_else(unauthenticated)?;
+        let code_hash = SubjectText::Receipt
+            .hash_of(bearer)
+            .ok_or_else(unauthenticated)?;
         let row = store.receipt_find(code_hash).await;
         Ok(Self {
             code_hash,
@@ -198,18 +202,28 @@ mod tests {
         );
         assert_ne!(one.text, other.text);
         assert_eq!(one.text.expose().len(), 3 + 32);
-        assert_eq!(SubjectText::Token.hash_of(one.text.expose()), Some(one.hash));
+        assert_eq!(
+            SubjectText::Token.hash_of(one.text.expose()),
+            Some(one.hash)
+        );
         // A token is no code, and a code no token.
         assert_eq!(SubjectText::Receipt.hash_of(one.text.expose()), None);
         let code = SubjectText::Receipt.generate().expect("randomness");
-        assert_eq!(SubjectText::Receipt.hash_of(code.text.expose()), Some(code.hash));
+        assert_eq!(
+            SubjectText::Receipt.hash_of(code.text.expose()),
+            Some(code.hash)
+        );
         assert_eq!(SubjectText::Token.hash_of(code.text.expose()), None);
     }
 
     #[test]
     fn no_other_text_is_taken_for_a_subject_token() {
         let digits = "0123456789abcdef0123456789abcdef";
-        assert!(SubjectText::Token.hash_of(&format!("vs_{digits}")).is_some());
+        assert!(
+            SubjectText::Token
+                .hash_of(&format!("vs_{digits}"))
+                .is_some()
+        );
         for text in [
             format!("vz_{digits}"),
             digits.to_owned(),

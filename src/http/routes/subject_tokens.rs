@@ -82,7 +82,9 @@ async fn create_subject_tokens(
     let schema = super::stored_schema(&state.store.dataset_get(id).await?)?;
     let (mut tokens, mut items) = (Vec::new(), Vec::new());
     for subject in request.subjects {
-        let token = SubjectText::Token.generate().map_err(|_| Problem::internal())?;
+        let token = SubjectText::Token
+            .generate()
+            .map_err(|_| Problem::internal())?;
         let key = super::subject_of(&schema, &subject);
         if key.is_empty() {
             let detail = "nothing is left of a subject by subject_key_normalization";

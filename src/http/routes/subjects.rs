@@ -42,7 +42,7 @@ struct SubjectView {
     records: Vec<SubjectRecordView>,
     /// Their terms and the history of them, oldest first.
     terms: Vec<SubjectTermsView>,
-    /// One-time tokens that were made for them and can be used; never the tokens.
+    /// Tokens that were made for them and can be used; never the tokens.
     tokens: Vec<SubjectTokenHeldView>,
     /// Releases of the dataset that they are in.
     releases: Vec<SubjectReleaseView>,
@@ -72,7 +72,7 @@ struct SubjectTermsView {
     terms: Value,
 }
 
-/// A one-time token.
+/// A token.
 #[derive(Serialize, ToSchema)]
 struct SubjectTokenHeldView {
     /// When it was made.
@@ -209,7 +209,7 @@ struct SubjectErasureView {
     drafts: u64,
     /// Documents of terms, the history included, in every dataset of the population.
     terms: u64,
-    /// One-time tokens that could be used.
+    /// Tokens that could be used.
     tokens: u64,
     /// Published releases that they are in: withdraw them, or publish others in
     /// their place.

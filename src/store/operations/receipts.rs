@@ -9,8 +9,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::entry::Done;
 use super::Store;
+use super::entry::Done;
 use super::preferences::{self, exclusion};
 use super::terms::SealedTerms;
 use crate::ids::{DatasetId, ReleaseId};
@@ -78,9 +78,10 @@ async fn choice(session: &mut Session, row: &Row) -> Result<(Choice, String), St
 /// then claims so.
 fn applies_terms(manifest: &Value) -> bool {
     let claims = manifest["guarantees"].as_array();
-    claims.into_iter().flatten().any(|claim| {
-        claim["kind"] == "max_leakage" && claim["attribute"] == "*"
-    })
+    claims
+        .into_iter()
+        .flatten()
+        .any(|claim| claim["kind"] == "max_leakage" && claim["attribute"] == "*")
 }
 
 async fn releases(
@@ -162,7 +163,13 @@ async fn withdraw(
     let dataset = of_code.first().ok_or(NONE)?.dataset;
     let document = exclusion();
     let terms = (&document, receipt);
-    let set = set(session, (dataset, &subject), terms, "withdraw_my_preferences").await;
+    let set = set(
+        session,
+        (dataset, &subject),
+        terms,
+        "withdraw_my_preferences",
+    )
+    .await;
     let done = set.map_err(|error| or_none(error, NONE))?;
     // Erased between the two: the terms that were just set are taken back.
     choices(session, code_hash).await?;
@@ -232,14 +239,25 @@ mod tests {
             (8, 90, Kept::Kept, Kept::Replaced),
         ] {
             let kept = |choice: Choice| choice.kept_in(version, at(published_at), true);
-            assert_eq!(kept(choice(false, false)), in_force, "{version} {published_at}");
-            assert_eq!(kept(choice(true, false)), replaced, "{version} {published_at}");
+            assert_eq!(
+                kept(choice(false, false)),
+                in_force,
+                "{version} {published_at}"
+            );
+            assert_eq!(
+                kept(choice(true, false)),
+                replaced,
+                "{version} {published_at}"
+            );
         }
     }
 
     #[test]
     fn where_terms_are_not_applied_only_an_exclusion_is_kept() {
-        assert_eq!(choice(false, false).kept_in(6, at(60), false), Kept::NotApplied);
+        assert_eq!(
+            choice(false, false).kept_in(6, at(60), false),
+            Kept::NotApplied
+        );
         assert_eq!(choice(false, true).kept_in(6, at(60), false), Kept::Kept);
         assert_eq!(choice(true, true).kept_in(9, at(99), false), Kept::Replaced);
     }

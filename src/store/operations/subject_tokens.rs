@@ -11,9 +11,7 @@ use crate::ids::DatasetId;
 use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
-use crate::store::{
-    Act, Conflict, NewSubjectTokens, PreferenceRow, StoreError, SubjectTokenRow,
-};
+use crate::store::{Act, Conflict, NewSubjectTokens, PreferenceRow, StoreError, SubjectTokenRow};
 
 const TABLE: &str = "subject_token";
 

@@ -60,7 +60,7 @@ pub(in crate::store) enum AssociatedData<'a> {
         version: u64,
         lookup: &'a [u8],
     },
-    /// The subject to whom a one-time token was given.
+    /// The subject to whom a token was given.
     SubjectToken {
         dataset: DatasetId,
         token_hash: &'a [u8; 32],

@@ -31,6 +31,7 @@ mod preconditions;
 mod preferences;
 mod problems;
 mod queries;
+mod receipts;
 mod records;
 mod reidentifications;
 mod releases;

@@ -87,7 +87,10 @@ async fn a_subject_reads_sets_and_takes_back_their_own_terms(server: Server) {
         call.send().await.expect(200)
     };
     let choices = read(of(1)).await;
-    assert_eq!((&choices["terms"], &choices["expires_at"]), (&terms, &made["expires_at"]));
+    assert_eq!(
+        (&choices["terms"], &choices["expires_at"]),
+        (&terms, &made["expires_at"])
+    );
     assert_eq!(choices["without_terms"], json!({}));
     assert_eq!(read(of(0)).await["terms"], Value::Null);
     // Taking back is as easy as giving: the same token does it.
@@ -235,7 +238,9 @@ async fn whether_a_subject_has_a_record_changes_no_answer(server: Server) {
         let own = answer.json();
         let (status, text, headers) = seen(&answer);
         let of_now = ["receipt", "made_at"].map(|field| own[field].as_str().expect("a text"));
-        let text = of_now.iter().fold(text, |text, now| text.replace(now, "now"));
+        let text = of_now
+            .iter()
+            .fold(text, |text, now| text.replace(now, "now"));
         set.push((status, text, headers));
     }
     assert_eq!((given[0].0, set[0].0), (201, 200));
@@ -293,7 +298,11 @@ async fn a_subject_token_opens_nothing_else_and_no_other_token_opens_its_operati
             .send()
             .await;
         refused.expect_problem(401, "unauthenticated");
-        for operation in ["get_my_preferences", "get_my_receipt", "withdraw_my_preferences"] {
+        for operation in [
+            "get_my_preferences",
+            "get_my_receipt",
+            "withdraw_my_preferences",
+        ] {
             let refused = other.call(operation).send().await;
             refused.expect_problem(401, "unauthenticated");
         }
@@ -310,7 +319,9 @@ async fn a_subject_token_opens_nothing_else_and_no_other_token_opens_its_operati
         let refused = server.anyone().with(text).call(operation).send().await;
         refused.expect_problem(401, "unauthenticated");
     }
-    put(&server, code, &json!({})).await.expect_problem(401, "unauthenticated");
+    put(&server, code, &json!({}))
+        .await
+        .expect_problem(401, "unauthenticated");
 }
 
 /// The statements behind both operations tell nothing of who is in a dataset

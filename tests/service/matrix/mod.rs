@@ -40,7 +40,13 @@ fn who(id: &str) -> Who {
     let schemes = security.as_array().expect("a list of schemes");
     match schemes.first().and_then(|scheme| scheme.as_object()) {
         None => Who::Anyone,
-        Some(scheme) if scheme.contains_key("subject_token") => Who::Subject,
+        Some(scheme)
+            if ["subject_token", "receipt"]
+                .iter()
+                .any(|own| scheme.contains_key(*own)) =>
+        {
+            Who::Subject
+        }
         Some(_) => {
             let words = described.described("x-roles");
             let words = words

@@ -17,7 +17,8 @@ use super::stage::{Database, Stage};
 use crate::common::postgres::cluster;
 
 /// Tables of PostgreSQL that hold, or must not hold, what is personal.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 17] = [
+    "consent_receipt",
     "population_table",
     "dataset",
     "job",

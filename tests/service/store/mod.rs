@@ -19,6 +19,7 @@ mod master_keys;
 mod population_tables;
 mod populations;
 mod preferences;
+mod receipts;
 mod reidentifications;
 mod releases;
 mod retention;

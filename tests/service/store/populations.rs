@@ -69,8 +69,8 @@ async fn a_change_in_one_dataset_is_made_in_every_one_of_its_population(stage: &
         .subject_tokens_create(act(), tokens)
         .await
         .expect("kept");
-    let used = store.subject_token_use(act(), [7; 32], json!({"exclude": true}));
-    assert_eq!(used.await.expect("used"), 3);
+    let used = store.subject_token_use(act(), [7; 32], json!({"exclude": true}), [8; 32]);
+    used.await.expect("used");
     let gone = store.preference_delete(act(), two, "2".into());
     assert_eq!(gone.await.expect("removed"), 4);
 

@@ -1,4 +1,4 @@
-//! One-time tokens of subjects.
+//! Tokens of subjects.
 
 use serde_json::json;
 use vizard::ids::DatasetId;
@@ -27,7 +27,7 @@ fn is_nobodys<T>(answer: Result<T, StoreError>) -> bool {
     matches!(answer, Err(StoreError::NotFound { what: found }) if found == what)
 }
 
-async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
+async fn a_token_sets_its_subjects_terms_and_stays_good(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let new = tokens(id, &[(1, "p1"), (2, "nul \0 and ü")]);
     let expires_at = store.subject_tokens_create(act(), new).await.expect("kept");
@@ -36,19 +36,23 @@ async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
     let found = store.subject_token_find([2; 32]).await.expect("it is good");
     assert_eq!((found.dataset, &*found.subject), (id, "nul \0 and ü"));
     let terms = json!({"exclude": true});
-    let used = store.subject_token_use(act(), [2; 32], terms.clone()).await;
-    assert_eq!(used.expect("it is used"), 1);
+    let used = store.subject_token_use(act(), [2; 32], terms.clone(), [21; 32]);
+    let made_at = used.await.expect("it is used");
     let kept = store
         .preference_get(act(), id, found.subject)
         .await
         .expect("an answer")
         .expect("in force");
     assert_eq!((kept.version, kept.document), (1, terms.clone()));
-    assert!(is_nobodys(store.subject_token_find([2; 32]).await));
-    assert!(is_nobodys(
-        store.subject_token_use(act(), [2; 32], terms).await
-    ));
+    assert_eq!(kept.created_at, made_at);
+    let receipt = store.receipt_find([21; 32]).await.expect("a receipt");
+    assert_eq!((receipt.made_at, receipt.is_in_force), (made_at, true));
+    let read = store.subject_token_terms(act(), [2; 32]).await;
+    assert_eq!(read.expect("it is good").expect("in force").document, terms);
     assert!(is_nobodys(store.subject_token_find([3; 32]).await));
+    let never = store.subject_token_use(act(), [3; 32], json!({}), [22; 32]);
+    assert!(is_nobodys(never.await));
+    assert!(is_nobodys(store.subject_token_terms(act(), [3; 32]).await));
     store
         .subject_token_find([1; 32])
         .await
@@ -61,37 +65,36 @@ async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
     assert_eq!(version, 1, "a refused use makes no version");
 }
 
-async fn of_many_uses_at_the_same_time_one_succeeds(stage: &Stage) {
+async fn of_many_uses_at_the_same_time_each_makes_a_version(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
-    for round in 0..5_u8 {
-        store
-            .subject_tokens_create(act(), tokens(id, &[(round, "p1")]))
-            .await
-            .expect("kept");
-        let uses: Vec<_> = (0..20)
-            .map(|at| {
-                let store = store.clone();
-                let terms = json!({"max_leakage": f64::from(at + 1) / 20.0});
-                tokio::spawn(
-                    async move { store.subject_token_use(act(), [round; 32], terms).await },
-                )
+    let new = tokens(id, &[(1, "p1")]);
+    store.subject_tokens_create(act(), new).await.expect("kept");
+    let uses: Vec<_> = (0..20)
+        .map(|at| {
+            let store = store.clone();
+            let terms = json!({"max_leakage": f64::from(at + 1) / 20.0});
+            tokio::spawn(async move {
+                let used = store.subject_token_use(act(), [1; 32], terms, [100 + at; 32]);
+                used.await.map(|_| at)
             })
-            .collect();
-        let mut versions = Vec::new();
-        for used in uses {
-            match used.await.expect("no panic") {
-                Ok(version) => versions.push(version),
-                refused => assert!(is_nobodys(refused)),
-            }
-        }
-        assert_eq!(versions, [u64::from(round) + 1]);
+        })
+        .collect();
+    let mut codes = Vec::new();
+    for used in uses {
+        codes.push(used.await.expect("no panic").expect("it is used"));
     }
+    let mut standing = 0;
+    for at in codes {
+        let receipt = store.receipt_find([100 + at; 32]).await.expect("kept");
+        standing += u8::from(receipt.is_in_force);
+    }
+    assert_eq!(standing, 1, "the last one is in force");
     let kept = store
         .preference_get(act(), id, "p1".to_owned())
         .await
         .expect("an answer")
         .expect("in force");
-    assert_eq!(kept.version, 5);
+    assert_eq!(kept.version, 20);
 }
 
 async fn a_use_that_fails_on_its_way_leaves_the_token(stage: &Stage) {
@@ -101,14 +104,16 @@ async fn a_use_that_fails_on_its_way_leaves_the_token(stage: &Stage) {
     stage
         .sabotage("ALTER TABLE preference RENAME TO elsewhere")
         .await;
-    let failed = store.subject_token_use(act(), [1; 32], json!({})).await;
+    let failed = store
+        .subject_token_use(act(), [1; 32], json!({}), [41; 32])
+        .await;
     assert!(matches!(failed, Err(StoreError::Driver(_))), "{failed:?}");
     stage
         .sabotage("ALTER TABLE elsewhere RENAME TO preference")
         .await;
     store.subject_token_find([1; 32]).await.expect("it is good");
     store
-        .subject_token_use(act(), [1; 32], json!({}))
+        .subject_token_use(act(), [1; 32], json!({}), [42; 32])
         .await
         .expect("used");
 }
@@ -121,7 +126,9 @@ async fn a_token_whose_time_is_over_is_nobodys_and_is_swept(stage: &Stage) {
     stage.let_subject_tokens_run_out(DAY_S).await;
     assert!(is_nobodys(store.subject_token_find([1; 32]).await));
     assert!(is_nobodys(
-        store.subject_token_use(act(), [1; 32], json!({})).await
+        store
+            .subject_token_use(act(), [1; 32], json!({}), [43; 32])
+            .await
     ));
     let young = tokens(id, &[(3, "p3")]);
     store
@@ -142,7 +149,9 @@ async fn erasing_a_dataset_takes_its_tokens_away(stage: &Stage) {
     store.dataset_erase(act(), id).await.expect("erased");
     assert!(is_nobodys(store.subject_token_find([1; 32]).await));
     assert!(is_nobodys(
-        store.subject_token_use(act(), [1; 32], json!({})).await
+        store
+            .subject_token_use(act(), [1; 32], json!({}), [44; 32])
+            .await
     ));
     store
         .subject_token_find([2; 32])
@@ -187,18 +196,16 @@ async fn every_bad_token_is_refused_by_the_same_statements(stage: Stage) {
     let new = tokens(erased, &[(3, "p1")]);
     store.subject_tokens_create(act(), new).await.expect("kept");
     store.dataset_erase(act(), erased).await.expect("erased");
-    store
-        .subject_token_use(act(), [1; 32], json!({}))
-        .await
-        .expect("used");
     stage.let_subject_tokens_run_out(DAY_S).await;
-    let (used, expired, of_erased, never) = (1, 2, 3, 4);
+    let (expired, of_erased, never) = (1, 3, 4);
     let statements = Statements::listen();
     let mut runs = Vec::new();
-    for hash in [used, expired, of_erased, never] {
+    for hash in [expired, of_erased, never] {
         assert!(is_nobodys(store.subject_token_find([hash; 32]).await));
         assert!(is_nobodys(
-            store.subject_token_use(act(), [hash; 32], json!({})).await
+            store
+                .subject_token_use(act(), [hash; 32], json!({}), [46; 32])
+                .await
         ));
         runs.push(statements.take());
     }
@@ -219,8 +226,8 @@ async fn every_bad_token_is_refused_by_the_same_statements_on_postgres() {
 }
 
 on_both_and_sealed!(
-    a_token_sets_its_subjects_terms_and_is_gone,
-    of_many_uses_at_the_same_time_one_succeeds,
+    a_token_sets_its_subjects_terms_and_stays_good,
+    of_many_uses_at_the_same_time_each_makes_a_version,
     a_use_that_fails_on_its_way_leaves_the_token,
     a_token_whose_time_is_over_is_nobodys_and_is_swept,
     erasing_a_dataset_takes_its_tokens_away,

@@ -245,7 +245,8 @@ impl Attribute {
             return says("meant names days of a date, or leading_zeros of an integer");
         }
         self.title.check_title(&format!("{place}: title"))?;
-        self.description.check_text(&format!("{place}: description"))?;
+        self.description
+            .check_text(&format!("{place}: description"))?;
         self.check_transform(place)?;
         self.format.check(place, self, file)
     }

@@ -42,6 +42,32 @@ impl Draft {
     fn refuse(&mut self, field: Option<&'static str>, code: CellErrorCode) {
         self.refusal.get_or_insert((field, code));
     }
+
+    /// The value of a field that has its form; null says nothing.
+    fn shaped<T>(&mut self, field: &'static str, value: Shaped<T>) -> Option<T> {
+        match value {
+            Shaped::Fits(value) => value,
+            Shaped::Other(_) => {
+                self.refuse(Some(field), form_fault(field));
+                None
+            }
+        }
+    }
+
+    /// The value of a field that says what it may say.
+    fn good<T>(
+        &mut self,
+        field: &'static str,
+        value: Option<Result<T, CellErrorCode>>,
+    ) -> Option<T> {
+        match value? {
+            Ok(value) => Some(value),
+            Err(code) => {
+                self.refuse(Some(field), code);
+                None
+            }
+        }
+    }
 }
 
 impl TryFrom<Draft> for Preference {
@@ -93,35 +119,51 @@ impl<'de> Visitor<'de> for DraftVisitor {
                 draft.refuse(Some(field), CellErrorCode::AttributeRepeated);
             }
             match field {
-                "subject" => draft.subject = Some(map.next_value()?),
-                "sensitive" => draft.terms.sensitive = map.next_value()?,
-                "exclude" => draft.terms.exclude = map.next_value::<Option<_>>()?.unwrap_or(false),
-                "max_reidentification" => match map.next_value::<Option<f64>>()?.map(probability) {
-                    None => {}
-                    Some(Ok(probability)) => draft.terms.max_reidentification = Some(probability),
-                    Some(Err(code)) => draft.refuse(Some(field), code),
-                },
-                "max_leakage" => match map.next_value::<Option<Leakage>>()?.map(Leakage::terms) {
-                    None => {}
-                    Some(Ok(terms)) => draft.terms.max_leakage = Some(terms),
-                    Some(Err(code)) => draft.refuse(Some(field), code),
-                },
-                _ => match map
-                    .next_value::<Option<Once<Vec<String>>>>()?
-                    .map(|guard| guard.0)
-                {
-                    None => {}
-                    Some(Ok(guard)) => draft.terms.guard = guard,
-                    Some(Err(code)) => draft.refuse(Some(field), code),
-                },
+                "subject" => draft.subject = draft.shaped(field, map.next_value()?),
+                "sensitive" => draft.terms.sensitive = draft.shaped(field, map.next_value()?),
+                "exclude" => {
+                    let exclude = draft.shaped(field, map.next_value()?);
+                    draft.terms.exclude = exclude.unwrap_or(false);
+                }
+                "max_reidentification" => {
+                    let share = draft.shaped(field, map.next_value()?);
+                    draft.terms.max_reidentification = draft.good(field, share.map(probability));
+                }
+                "max_leakage" => {
+                    let leakage = draft.shaped(field, map.next_value()?);
+                    draft.terms.max_leakage = draft.good(field, leakage.map(Leakage::terms));
+                }
+                _ => {
+                    let guard: Option<Once<Vec<String>>> = draft.shaped(field, map.next_value()?);
+                    let guard = draft.good(field, guard.map(|guard| guard.0));
+                    draft.terms.guard = guard.unwrap_or_default();
+                }
             }
         }
         Ok(draft)
     }
 }
 
+/// What a value of another form than its field's is.
+fn form_fault(field: &str) -> CellErrorCode {
+    match field {
+        "max_leakage" | "max_reidentification" => CellErrorCode::NotADecimal,
+        "exclude" => CellErrorCode::NotATruthValue,
+        _ => CellErrorCode::Malformed,
+    }
+}
+
 fn probability(value: f64) -> Result<Probability, CellErrorCode> {
     Probability::new(value).ok_or(CellErrorCode::OutOfBounds)
+}
+
+/// A value of the form that a field has, or of another: the field can then be
+/// named, where a parser would only say the place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Shaped<T> {
+    Fits(Option<T>),
+    Other(IgnoredAny),
 }
 
 /// A map in which no key stands twice.

@@ -144,10 +144,7 @@ mod tests {
         assert_eq!(both.in_language(&["de"]), Some("Alter"));
         assert_eq!(both.in_language(&["fr-CA"]), Some("Âge"));
         assert_eq!(both.in_language(&["pl"]), Some("Age"));
-        assert_eq!(
-            wording(&[("fr", "Âge")]).in_language(&["pl"]),
-            Some("Âge")
-        );
+        assert_eq!(wording(&[("fr", "Âge")]).in_language(&["pl"]), Some("Âge"));
         assert_eq!(wording(&[]).in_language(&["en"]), None);
     }
 
@@ -170,6 +167,10 @@ mod tests {
             assert!(wording(&[bad]).check_title("title").is_err(), "{bad:?}");
         }
         assert_eq!(wording(&[("en", "one\ntwo")]).check_text("purpose"), Ok(()));
-        assert!(wording(&[("en", "one\ttwo")]).check_text("purpose").is_err());
+        assert!(
+            wording(&[("en", "one\ttwo")])
+                .check_text("purpose")
+                .is_err()
+        );
     }
 }
