@@ -1,9 +1,14 @@
 //! Options of who gets in: the issuer of JWTs, and subject tokens.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::exit::Exit;
-use crate::config::{AccessSettings, ConsentOrigin, OidcSettings, SubjectTokenLimits};
+use crate::config::{
+    AccessSettings, OidcSettings, Secret, SignInSettings, SubjectTokenLimits, WebOrigin,
+    read_secret_file,
+};
 use crate::http::auth::Oidc;
 
 /// Who gets in beside the holders of API keys.
@@ -33,6 +38,18 @@ pub struct AccessOptions {
     /// Let the issuer's keys travel from another machine without TLS
     #[arg(long, env = "VIZARD_INSECURE_ISSUER")]
     insecure_issuer: bool,
+    /// Let people sign in at the issuer in a browser, as this client of it; needs --public-url
+    #[arg(long, env = "VIZARD_OIDC_CLIENT_ID", value_name = "TEXT")]
+    oidc_client_id: Option<String>,
+    /// File with the secret that the client shows the issuer [default: it is a public client]
+    #[arg(long, env = "VIZARD_OIDC_CLIENT_SECRET_FILE", value_name = "FILE")]
+    oidc_client_secret_file: Option<PathBuf>,
+    /// What a sign-in asks the issuer for
+    #[arg(long, env = "VIZARD_OIDC_SCOPES", value_name = "WORDS", default_value = SignInSettings::SCOPES)]
+    oidc_scopes: String,
+    /// Where browsers reach this service, as in `https://vizard.example.org`
+    #[arg(long, env = "VIZARD_PUBLIC_URL", value_name = "ORIGIN")]
+    public_url: Option<String>,
     /// Subjects in one request for subject tokens
     #[arg(long, env = "VIZARD_SUBJECT_TOKENS_MAX", value_name = "N", default_value_t = SubjectTokenLimits::default().subjects_max)]
     subject_tokens_max: usize,
@@ -43,8 +60,8 @@ pub struct AccessOptions {
     #[arg(long, env = "VIZARD_SUBJECT_TOKEN_LIFETIME_S_MAX", value_name = "SECONDS", default_value_t = SubjectTokenLimits::default().lifetime_s_max)]
     subject_token_lifetime_s_max: u64,
     /// Let browsers call /v1/my-preferences from this origin: a consent form on another host [repeatable]
-    #[arg(long, env = "VIZARD_CONSENT_ORIGIN", value_name = "ORIGIN", value_delimiter = ',', value_parser = ConsentOrigin::parse)]
-    consent_origin: Vec<ConsentOrigin>,
+    #[arg(long, env = "VIZARD_CONSENT_ORIGIN", value_name = "ORIGIN", value_delimiter = ',', value_parser = WebOrigin::parse)]
+    consent_origin: Vec<WebOrigin>,
 }
 
 impl AccessOptions {
@@ -61,7 +78,12 @@ impl AccessOptions {
         // An empty variable of the environment says nothing.
         let said = |option: &Option<String>| option.clone().filter(|text| !text.is_empty());
         let (issuer, audience) = match (said(&self.oidc_issuer), said(&self.oidc_audience)) {
-            (None, None) if said(&self.oidc_keys).is_none() => return Ok(None),
+            (None, None) if said(&self.oidc_keys).is_none() => {
+                return match said(&self.oidc_client_id) {
+                    None => Ok(None),
+                    Some(_) => Err(Exit::Usage("--oidc-client-id needs --oidc-issuer".into())),
+                };
+            }
             (Some(issuer), Some(audience)) => (issuer, audience),
             _ => {
                 return Err(Exit::Usage(
@@ -70,6 +92,7 @@ impl AccessOptions {
             }
         };
         let settings = OidcSettings {
+            sign_in: self.sign_in()?,
             insecure: self.insecure_issuer,
             keys: said(&self.oidc_keys),
             roles_claim: self.oidc_roles_claim.clone(),
@@ -80,6 +103,35 @@ impl AccessOptions {
         };
         Oidc::check(&settings).map_err(|error| Exit::Usage(error.to_string()))?;
         Ok(Some(settings))
+    }
+
+    /// How people sign in at the issuer, if they may.
+    fn sign_in(&self) -> Result<Option<SignInSettings>, Exit> {
+        let usage = |text: &str| Exit::Usage(text.to_owned());
+        let said = |option: &Option<String>| option.clone().filter(|text| !text.is_empty());
+        let Some(client_id) = said(&self.oidc_client_id) else {
+            return Ok(None);
+        };
+        let url = said(&self.public_url);
+        let url = url.ok_or_else(|| usage("--oidc-client-id needs --public-url"))?;
+        let origin = WebOrigin::parse(&url);
+        let origin = origin.map_err(|advice| usage(&format!("--public-url: {advice}")))?;
+        if !self.oidc_scopes.split(' ').any(|word| word == "openid") {
+            return Err(usage("--oidc-scopes has to name openid"));
+        }
+        let file = self.oidc_client_secret_file.as_deref();
+        let secret = file.filter(|file| !file.as_os_str().is_empty());
+        let secret = secret.map(|file| match read_secret_file(file) {
+            Ok(text) if !text.trim().is_empty() => Ok(Secret::new(text.trim())),
+            Ok(_) => Err(usage("--oidc-client-secret-file: the file is empty")),
+            Err(error) => Err(usage(&format!("--oidc-client-secret-file: it {error}"))),
+        });
+        Ok(Some(SignInSettings {
+            client_id,
+            client_secret: secret.transpose()?,
+            scopes: self.oidc_scopes.clone(),
+            origin,
+        }))
     }
 
     fn subject_tokens(&self) -> Result<SubjectTokenLimits, Exit> {

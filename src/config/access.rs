@@ -1,5 +1,7 @@
 //! Settings of who gets in: the issuer of JWTs, and subject tokens.
 
+use super::Secret;
+
 /// Settings of access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessSettings {
@@ -8,14 +10,14 @@ pub struct AccessSettings {
     /// How many subject tokens are given out at once, and for how long.
     pub subject_tokens: SubjectTokenLimits,
     /// From where browsers may call what subjects call.
-    pub consent_origins: Vec<ConsentOrigin>,
+    pub consent_origins: Vec<WebOrigin>,
 }
 
-/// The origin of a consent form, as a browser names it: scheme, host and port alone.
+/// Where pages are, as a browser names it: scheme, host and port alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConsentOrigin(String);
+pub struct WebOrigin(String);
 
-impl ConsentOrigin {
+impl WebOrigin {
     /// Reads an origin: `https://host`, with a port where it is not the usual one;
     /// `http://` for this machine alone.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -58,6 +60,26 @@ pub struct OidcSettings {
     pub refresh_s: u64,
     /// Whether the key set may come from another machine over plain HTTP.
     pub insecure: bool,
+    /// How people sign in at the issuer themselves; `None`: they do not.
+    pub sign_in: Option<SignInSettings>,
+}
+
+/// How people sign in at the issuer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignInSettings {
+    /// What the issuer knows this service by.
+    pub client_id: String,
+    /// What it shows the issuer; `None`: it is a public client.
+    pub client_secret: Option<Secret>,
+    /// What it asks for: words between spaces, `openid` among them.
+    pub scopes: String,
+    /// Where browsers reach this service.
+    pub origin: WebOrigin,
+}
+
+impl SignInSettings {
+    /// What is asked for, unless said otherwise.
+    pub const SCOPES: &str = "openid";
 }
 
 impl OidcSettings {
@@ -79,6 +101,7 @@ impl OidcSettings {
             leeway_s: Self::LEEWAY_S,
             refresh_s: Self::REFRESH_S,
             insecure: false,
+            sign_in: None,
         }
     }
 }
@@ -117,7 +140,7 @@ mod tests {
             "http://localhost:3000",
             "http://127.0.0.1:3000",
         ] {
-            let origin = ConsentOrigin::parse(good).map(|origin| origin.as_str().to_owned());
+            let origin = WebOrigin::parse(good).map(|origin| origin.as_str().to_owned());
             assert_eq!(origin.as_deref(), Ok(good));
         }
         for bad in [
@@ -130,7 +153,7 @@ mod tests {
             "https://consent.example.org:443",
             "ftp://consent.example.org",
         ] {
-            assert!(ConsentOrigin::parse(bad).is_err(), "{bad}");
+            assert!(WebOrigin::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use vizard_anonymizer::catalog::Purposes;
 use vizard_anonymizer::privacy::Floors;
 
-pub use access::{AccessSettings, ConsentOrigin, OidcSettings, SubjectTokenLimits};
+pub use access::{AccessSettings, OidcSettings, SignInSettings, SubjectTokenLimits, WebOrigin};
 pub use admin_key::{GuessableKey, judge_admin_key};
 pub use limits::{Limit, Limits};
 pub use secret_file::{SecretFileError, read_secret_file};

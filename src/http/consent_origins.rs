@@ -14,7 +14,7 @@ use std::time::Duration;
 use tower::{Layer, ServiceExt};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::config::ConsentOrigin;
+use crate::config::WebOrigin;
 
 /// Where subjects' own operations are.
 const PLACE: &str = "/v1/my-preferences";
@@ -24,7 +24,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 /// Lets browsers call subjects' own operations from these origins.
 pub(super) fn let_call<S: Clone + Send + Sync + 'static>(
     router: Router<S>,
-    origins: &[ConsentOrigin],
+    origins: &[WebOrigin],
 ) -> Router<S> {
     if origins.is_empty() {
         return router;

@@ -17,6 +17,7 @@ pub mod description;
 #[path = "../../crates/anonymizer/tests/common/forged_parquet.rs"]
 pub mod forged_parquet;
 pub mod issuer;
+pub mod login;
 pub mod postgres;
 pub mod process;
 pub mod program;

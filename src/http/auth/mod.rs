@@ -10,6 +10,7 @@
 mod bearer;
 mod gate;
 mod issue;
+mod issuer_sign_in;
 mod oidc;
 mod principal;
 mod role;
@@ -20,7 +21,7 @@ mod token;
 
 pub use gate::Gate;
 pub use issue::{AdminKey, KEY_LIFETIME_S_MAX, KeyError, KeyWish, create_key, ensure_admin_key};
-pub use oidc::{Oidc, SourceError};
+pub use oidc::{Begun, CALLBACK, FLOW_S, Oidc, Returned, SourceError};
 pub use principal::{OPERATOR, Principal};
 pub use role::Role;
 pub use session::{NewSession, SESSION_S, Session};

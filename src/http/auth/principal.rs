@@ -59,6 +59,12 @@ impl Principal {
         }
     }
 
+    /// The same, until a time of its own.
+    pub(super) fn until(mut self, end: DateTime<Utc>) -> Self {
+        self.standing = Opener::Until(end).into();
+        self
+    }
+
     /// The same, as it asks in a session.
     pub(super) fn in_session(mut self, hash: [u8; 32]) -> Self {
         self.standing.session = Some(hash);

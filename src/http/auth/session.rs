@@ -91,7 +91,15 @@ impl Gate {
             Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
             found => self.throttle.note_token(bearer, found.is_ok()),
         }
-        let principal = found?;
+        self.begin_session(found?, request).await
+    }
+
+    /// Begins a session for somebody who is known.
+    pub(super) async fn begin_session(
+        &self,
+        principal: Principal,
+        request: Option<RequestId>,
+    ) -> Result<NewSession, Problem> {
         self.throttle.request(principal.name())?;
         let secret = random_digits::<SECRET_BYTES>().map_err(|_| {
             Problem::new(

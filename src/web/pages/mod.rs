@@ -8,6 +8,7 @@
 
 mod api;
 mod assets;
+mod at_issuer;
 mod audit;
 mod datasets;
 mod frame;

@@ -1,4 +1,4 @@
-//! Signing in with a key or an issuer's token, and signing out.
+//! Signing in with a key, an issuer's token or at the issuer, and signing out.
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -7,9 +7,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use maud::html;
 
+use super::at_issuer::{self, ISSUER};
 use super::frame::Page;
 use super::site::Site;
-use super::visitor::{COOKIE, Posted, Visitor};
+use super::visitor::{COOKIE, Posted, Visitor, query_text};
 use crate::http::ProblemKind;
 use crate::http::auth::SESSION_S;
 
@@ -17,25 +18,28 @@ pub(super) fn router() -> Router<Site> {
     Router::new()
         .route("/signin", get(show).post(sign_in))
         .route("/signout", post(sign_out))
+        .merge(at_issuer::router())
 }
 
-async fn show(visitor: Visitor, RawQuery(query): RawQuery) -> Response {
-    let query = query.unwrap_or_default();
-    let wished = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
-    let wished = wished
-        .map(|(_, place)| place.into_owned())
-        .unwrap_or_default();
+async fn show(State(site): State<Site>, visitor: Visitor, RawQuery(query): RawQuery) -> Response {
+    let wished = asked(query.as_deref(), "next").unwrap_or_default();
     let next = own_place(&wished);
     if visitor.principal.is_some() {
         return Redirect::to(next).into_response();
     }
-    visitor.answer(Ok(form(next, None)))
+    visitor.answer(Ok(form(next, None, site.gate().issuer_host())))
 }
 
-fn form(next: &str, wrong: Option<&str>) -> Page {
+/// The ways in. The one to the issuer is a link: a form may be sent to this
+/// service alone.
+fn form(next: &str, wrong: Option<&str>, issuer: Option<&str>) -> Page {
     let content = html! {
         @if let Some(wrong) = wrong {
             p.wrong role="alert" { (wrong) }
+        }
+        @if let Some(host) = issuer {
+            p { a.button href={ (ISSUER) "?" (query_text("next", next)) } { "Sign in at " (host) } }
+            p.note { "Or with a key:" }
         }
         form.sheet method="post" action="/signin" {
             input type="hidden" name="next" value=(next);
@@ -49,8 +53,15 @@ fn form(next: &str, wrong: Option<&str>) -> Page {
     Page::new("Sign in", content)
 }
 
+/// A field of a query, the first of its name.
+pub(super) fn asked(query: Option<&str>, name: &str) -> Option<String> {
+    let mut fields = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let found = fields.find(|(own, _)| own == name);
+    found.map(|(_, value)| value.into_owned())
+}
+
 /// A place of this service to go on to; the first page for anything else.
-fn own_place(next: &str) -> &str {
+pub(super) fn own_place(next: &str) -> &str {
     let is_own = next.starts_with('/')
         && !next.starts_with("//")
         && !next.starts_with("/sign")
@@ -86,7 +97,7 @@ async fn sign_in(State(site): State<Site>, visitor: Visitor, posted: Posted) -> 
                 }
                 _ => "The service cannot look up keys now. Try again in a moment.",
             };
-            let mut response = visitor.answer(Ok(form(next, Some(wrong))));
+            let mut response = visitor.answer(Ok(form(next, Some(wrong), gate.issuer_host())));
             *response.status_mut() = problem.kind().status();
             response
         }
@@ -107,11 +118,17 @@ async fn sign_out(State(site): State<Site>, visitor: Visitor, posted: Posted) ->
 
 /// Sets the cookie of a session, or takes it away, and goes on to a page.
 fn cookie_and(secret: &str, seconds: i64, next: &str) -> Response {
+    let mut response = Redirect::to(next).into_response();
+    set_session(&mut response, secret, seconds);
+    response
+}
+
+/// Sets the cookie of a session, or takes it away.
+pub(super) fn set_session(response: &mut Response, secret: &str, seconds: i64) {
     let cookie =
         format!("{COOKIE}={secret}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Strict");
-    let mut response = Redirect::to(next).into_response();
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     if seconds == 0 {
         // What the browser kept of pages goes too.
@@ -120,7 +137,6 @@ fn cookie_and(secret: &str, seconds: i64, next: &str) -> Response {
             HeaderValue::from_static("\"cache\""),
         );
     }
-    response
 }
 
 #[cfg(test)]

@@ -133,14 +133,19 @@ pub fn query_text(name: &str, value: &str) -> String {
 
 /// The secret of the session that the headers show; none where there are two.
 pub fn secret_of(headers: &HeaderMap) -> Option<&str> {
+    cookie_of(headers, COOKIE)
+}
+
+/// The cookie of a name; none where there are two.
+pub fn cookie_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let pairs = cookies
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
-    let mut ours = pairs.filter(|(name, _)| *name == COOKIE);
-    let (_, secret) = ours.next()?;
-    ours.next().is_none().then_some(secret)
+    let mut ours = pairs.filter(|(own, _)| *own == name);
+    let (_, value) = ours.next()?;
+    ours.next().is_none().then_some(value)
 }
 
 /// What the forms of a session carry: nobody gets from it to the secret.

@@ -1,7 +1,7 @@
 //! What a subject may choose, what became of it, and taking it back.
 
 use serde_json::{Value, json};
-use vizard::config::{AccessSettings, ConsentOrigin, Settings};
+use vizard::config::{AccessSettings, Settings, WebOrigin};
 
 use super::{Server, on_both, story};
 use crate::common::client::Client;
@@ -192,7 +192,7 @@ async fn what_may_be_chosen_is_told_in_the_words_of_the_schema(server: Server) {
 
 /// Settings that let consent forms of one origin call.
 fn with_origin() -> Settings {
-    let origin = ConsentOrigin::parse("https://consent.hospital.example");
+    let origin = WebOrigin::parse("https://consent.hospital.example");
     Settings {
         access: AccessSettings {
             consent_origins: vec![origin.expect("an origin")],

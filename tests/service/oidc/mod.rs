@@ -6,6 +6,7 @@
 mod believed;
 mod keys;
 mod refused;
+mod sign_in;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -61,6 +61,18 @@ pub(super) fn principal(
     Ok(Principal::named(name, roles, datasets, end))
 }
 
+/// Whether an ID token was made for this client: the party that it names is the
+/// client, and where it is for several audiences it names one (OpenID Connect
+/// Core 3.1.3.7).
+pub(super) fn is_of_client(claims: &Claims, client_id: &str) -> bool {
+    let audience = claims.get("aud").and_then(Value::as_array);
+    let is_for_several = audience.is_some_and(|all| all.len() > 1);
+    match claims.get("azp") {
+        Some(party) => party == client_id,
+        None => !is_for_several,
+    }
+}
+
 /// Whether an audience is, or holds, the wanted one.
 fn is_for(audience: Option<&Value>, wanted: &str) -> bool {
     match audience {
@@ -162,6 +174,24 @@ mod tests {
         }
         for subject in [json!(null), json!(""), json!(7)] {
             assert_eq!(refusal(json!({"sub": subject})), Some(Refusal::Subject));
+        }
+    }
+
+    #[test]
+    fn an_id_token_for_several_names_the_client_that_asked() {
+        for (claimed, is_ours) in [
+            (json!({"aud": "vizard"}), true),
+            (json!({"aud": ["vizard"]}), true),
+            (json!({"aud": ["vizard", "other"]}), false),
+            (json!({"aud": ["vizard", "other"], "azp": "vizard"}), true),
+            (json!({"aud": "vizard", "azp": "other"}), false),
+            (json!({"aud": "vizard", "azp": null}), false),
+        ] {
+            assert_eq!(
+                is_of_client(&claims(claimed.clone()), "vizard"),
+                is_ours,
+                "{claimed}"
+            );
         }
     }
 

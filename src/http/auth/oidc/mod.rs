@@ -9,12 +9,14 @@
 
 mod cache;
 mod claims;
+mod code_flow;
 mod key_set;
 mod source;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use jsonwebtoken::{Validation, decode, decode_header};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +27,8 @@ use crate::config::OidcSettings;
 use crate::http::problem::{Problem, ProblemKind};
 use cache::KeyCache;
 use claims::Claims;
+use code_flow::CodeFlow;
+pub use code_flow::{Begun, CALLBACK, FLOW_S, FlowRefusal, Pending, Returned};
 use source::Source;
 pub use source::SourceError;
 
@@ -52,6 +56,8 @@ pub struct Oidc {
     settings: OidcSettings,
     keys: KeyCache,
     clock: Arc<dyn Clock>,
+    /// Where people sign in themselves, if they may.
+    flow: Option<CodeFlow>,
 }
 
 impl Oidc {
@@ -66,6 +72,7 @@ impl Oidc {
         shutdown: CancellationToken,
     ) -> Result<Self, SourceError> {
         let source = Source::of(&settings)?;
+        let flow = CodeFlow::of(&settings)?;
         if source.is_open() {
             tracing::warn!(
                 "the issuer's key set comes over plain HTTP: who is on the way can change it"
@@ -77,6 +84,7 @@ impl Oidc {
             settings,
             keys,
             clock,
+            flow,
         })
     }
 
@@ -85,7 +93,8 @@ impl Oidc {
     /// # Errors
     /// As of `start`, but for what only reading the keys can tell.
     pub fn check(settings: &OidcSettings) -> Result<(), SourceError> {
-        Source::of(settings).map(drop)
+        Source::of(settings)?;
+        CodeFlow::of(settings).map(drop)
     }
 
     /// Whether a bearer token has the form of a JWT.
@@ -113,6 +122,14 @@ impl Oidc {
         &self,
         bearer: &str,
     ) -> Result<Result<Principal, Refusal>, cache::Unreachable> {
+        let signed = self.signed(bearer).await?;
+        let now = self.clock.now();
+        Ok(signed.and_then(|signed| claims::principal(&signed, &self.settings, now)))
+    }
+
+    /// The claims of a token that a key of the issuer signed, not yet held against
+    /// anything.
+    async fn signed(&self, bearer: &str) -> Result<Result<Claims, Refusal>, cache::Unreachable> {
         let Ok(header) = decode_header(bearer) else {
             // Also where the header names `none`, or nothing that is known.
             return Ok(Err(Refusal::Form));
@@ -141,10 +158,58 @@ impl Oidc {
         let Ok(token) = decode::<Claims>(bearer, &key, &signature_alone) else {
             return Ok(Err(Refusal::Signature));
         };
-        Ok(claims::principal(
-            &token.claims,
-            &self.settings,
-            self.clock.now(),
-        ))
+        Ok(Ok(token.claims))
+    }
+
+    /// The host at which people sign in, if they may.
+    pub fn sign_in_host(&self) -> Option<&str> {
+        self.flow.as_ref().map(CodeFlow::host)
+    }
+
+    /// Begins a sign-in at the issuer.
+    pub(super) async fn begin(&self) -> Result<Begun, FlowRefusal> {
+        let flow = self.flow.as_ref().ok_or(FlowRefusal::State)?;
+        flow.begin(self.clock.now()).await
+    }
+
+    /// Who came back from the issuer, for so long as a sign-in lasts.
+    ///
+    /// Roles and datasets are those of the access token where the API would take
+    /// it, so that a page can do what that token may: many issuers put roles
+    /// there alone. Otherwise they are those of the ID token.
+    pub(super) async fn finish(
+        &self,
+        pending: &Pending,
+        returned: &Returned,
+        lasts: TimeDelta,
+    ) -> Result<Principal, FlowRefusal> {
+        let flow = self.flow.as_ref().ok_or(FlowRefusal::State)?;
+        let now = self.clock.now();
+        let tokens = flow.finish(pending, returned, now).await?;
+        let signed = self.signed(&tokens.id_token).await;
+        let signed = signed.map_err(|cache::Unreachable| FlowRefusal::Silent)?;
+        let id = signed.map_err(|_| FlowRefusal::Token)?;
+        let own = OidcSettings {
+            audience: flow.client_id().to_owned(),
+            ..self.settings.clone()
+        };
+        let person = claims::principal(&id, &own, now).map_err(|_| FlowRefusal::Token)?;
+        if !claims::is_of_client(&id, flow.client_id()) {
+            return Err(FlowRefusal::Token);
+        }
+        let nonce = id.get("nonce").and_then(serde_json::Value::as_str);
+        if !nonce.is_some_and(|nonce| pending.is_nonce(nonce)) {
+            return Err(FlowRefusal::Nonce);
+        }
+        let access = tokens.access_token.filter(|token| Self::is_jwt(token));
+        let shown = match access {
+            Some(token) => self.believed(&token).await.ok().and_then(Result::ok),
+            None => None,
+        };
+        // Of the same person: tokens of two people are of nobody.
+        let shown = shown.filter(|shown| shown.name() == person.name());
+        let holder = shown.unwrap_or(person);
+        let end = now.checked_add_signed(lasts).unwrap_or(now);
+        Ok(holder.until(end))
     }
 }

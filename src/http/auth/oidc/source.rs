@@ -70,8 +70,8 @@ pub(super) enum Source {
 /// Whose discovery document it is, and whether it may lead to open addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Issuer {
-    name: String,
-    insecure: bool,
+    pub name: String,
+    pub insecure: bool,
 }
 
 impl Source {
@@ -93,13 +93,7 @@ impl Source {
             }
             Some(path) => Ok(Self::File(path.into())),
             None => {
-                let issuer = settings.issuer.trim_end_matches('/');
-                let place = format!("{issuer}/.well-known/openid-configuration");
-                let url = address(&place, "an issuer without a key set is an http(s) address")?;
-                let issuer = Issuer {
-                    name: settings.issuer.clone(),
-                    insecure: settings.insecure,
-                };
+                let (url, issuer) = discovery(settings)?;
                 Ok(Self::Discovery(client(&url)?, url, issuer))
             }
         }
@@ -132,6 +126,18 @@ impl Source {
     }
 }
 
+/// Where an issuer's discovery document is, and whose it has to be.
+pub(super) fn discovery(settings: &OidcSettings) -> Result<(Url, Issuer), SourceError> {
+    let name = settings.issuer.trim_end_matches('/');
+    let place = format!("{name}/.well-known/openid-configuration");
+    let why = "an issuer whose own addresses are needed is an http(s) address itself";
+    let issuer = Issuer {
+        name: settings.issuer.clone(),
+        insecure: settings.insecure,
+    };
+    Ok((address(&place, why)?, issuer))
+}
+
 /// Whether the place of a key set is an address; else it is a file.
 fn is_address(place: &str) -> bool {
     let scheme = place.split_once("://").map(|(scheme, _)| scheme);
@@ -143,7 +149,7 @@ fn is_address(place: &str) -> bool {
 }
 
 /// Whether what is fetched there crosses a network as plain text.
-fn is_open(url: &Url) -> bool {
+pub(super) fn is_open(url: &Url) -> bool {
     let is_here = match url.host_str() {
         Some("localhost") => true,
         Some(host) => {
@@ -157,7 +163,7 @@ fn is_open(url: &Url) -> bool {
     url.scheme() != "https" && !is_here
 }
 
-fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
+pub(super) fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
     let url = Url::parse(text).map_err(|_| SourceError::Address(why))?;
     if matches!(url.scheme(), "http" | "https") && url.has_host() {
         Ok(url)
@@ -166,7 +172,7 @@ fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
     }
 }
 
-fn client(url: &Url) -> Result<Client, SourceError> {
+pub(super) fn client(url: &Url) -> Result<Client, SourceError> {
     let builder = Client::builder()
         .user_agent(concat!("vizard/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -198,10 +204,16 @@ async fn file(path: &std::path::Path) -> Result<Vec<u8>, SourceError> {
 
 async fn get(client: &Client, url: Url) -> Result<Vec<u8>, SourceError> {
     let silent = |_: reqwest::Error| SourceError::Silent;
-    let mut answer = client.get(url).send().await.map_err(silent)?;
+    let answer = client.get(url).send().await.map_err(silent)?;
     if answer.status() != StatusCode::OK {
         return Err(SourceError::Status(answer.status()));
     }
+    text_of(answer).await
+}
+
+/// The body of an answer, if it is not too large.
+pub(super) async fn text_of(mut answer: reqwest::Response) -> Result<Vec<u8>, SourceError> {
+    let silent = |_: reqwest::Error| SourceError::Silent;
     let mut text = Vec::new();
     while let Some(piece) = answer.chunk().await.map_err(silent)? {
         if text.len() + piece.len() > BYTES_MAX {
