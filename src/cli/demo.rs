@@ -23,7 +23,7 @@ use super::options::{StoreOption, WorkerOptions};
 use super::policy_options::PolicyOptions;
 use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
-use crate::config::{Limits, Settings};
+use crate::config::{Limits, Settings, TextsByLanguage};
 use crate::http::auth::{KeyWish, OPERATOR, Role, create_key};
 use crate::store::{Act, Store};
 
@@ -74,6 +74,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         idempotency_retention_s: Settings::default().idempotency_retention_s,
         anchor: None,
         purposes: Purposes::default(),
+        consent_texts: TextsByLanguage::default(),
     })
     .await?;
     let folder = options.store.data.join("demo");

@@ -3,7 +3,7 @@
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
 //! `risk`, `hierarchy`, `anonymize`, `explore`, `compare`, `query` and `verify` work on files, with the same
 //! engines and the same verifier; `push` sends a file to a server on a schedule;
-//! `openapi` and `healthcheck` serve builds and containers. Every option of a
+//! `consent-texts` writes texts to be changed; `openapi` and `healthcheck` serve builds and containers. Every option of a
 //! service is also an environment variable.
 
 mod access_options;
@@ -12,6 +12,7 @@ mod anonymize;
 mod check;
 pub mod client;
 mod compare;
+mod consent_texts;
 mod demo;
 mod environment;
 mod exit;
@@ -89,6 +90,8 @@ enum Command {
     Keys(keys::Options),
     /// Bring the store's tables up to date and end.
     Migrate(options::StoreOption),
+    /// Write the texts of the consent pages as files, to be changed.
+    ConsentTexts(consent_texts::Options),
     /// Print the API's description (OpenAPI 3.1, YAML).
     Openapi,
     /// Ask a running server whether it is ready; for containers.
@@ -114,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Query(options) => query::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Push(options) => push::run(&options),
+        Command::ConsentTexts(options) => consent_texts::run(&options),
         Command::Openapi => openapi(),
         Command::Serve(options) => serve::run(*options),
         Command::Work(options) => work::run(options),

@@ -14,6 +14,7 @@ use vizard_anonymizer::catalog::Purposes;
 use super::access_options::AccessOptions;
 use super::anchor::{AnchorOptions, Keeper};
 use super::check;
+use super::consent_texts::ConsentTextOptions;
 use super::environment::unknown_variables;
 use super::exit::Exit;
 use super::limits::LimitOptions;
@@ -23,7 +24,7 @@ use super::policy_options::PolicyOptions;
 use super::purposes::PurposeOptions;
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{AccessSettings, Limits, Secret, Settings, judge_admin_key};
+use crate::config::{AccessSettings, Limits, Secret, Settings, TextsByLanguage, judge_admin_key};
 use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
 use crate::http::{self, AppState, Tls};
 use crate::store::Store;
@@ -47,6 +48,8 @@ pub struct Options {
     policy: PolicyOptions,
     #[command(flatten)]
     purposes: PurposeOptions,
+    #[command(flatten)]
+    consent_texts: ConsentTextOptions,
     /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
     #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
     admin_key_file: Option<PathBuf>,
@@ -87,6 +90,7 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         access: options.access.settings()?,
         anchor: Some(options.anchor.clone()),
         purposes: options.purposes.read()?,
+        consent_texts: options.consent_texts.read()?,
     };
     let unknown = unknown_variables(&super::program()).join(", ");
     if options.check_config {
@@ -150,6 +154,8 @@ pub struct Plan {
     pub anchor: Option<AnchorOptions>,
     /// What inspections propose jobs for.
     pub purposes: Purposes,
+    /// Texts of the consent pages of the operator's own.
+    pub consent_texts: TextsByLanguage,
 }
 
 /// A running server, with its workers.
@@ -185,6 +191,7 @@ impl Server {
             idempotency_retention_s: plan.idempotency_retention_s,
             access: plan.access,
             purposes: plan.purposes,
+            consent_texts: plan.consent_texts,
             floors: plan.worker.floors.clone(),
             second_steward: plan.worker.second_steward,
             webhook_origins: plan.worker.webhook_origins.clone(),

@@ -10,6 +10,7 @@ mod limits;
 mod secret_file;
 mod webhooks;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ pub enum SecondSteward {
     /// None.
     Never,
 }
+
+/// Texts of pages, by language and by key.
+pub type TextsByLanguage = BTreeMap<String, BTreeMap<String, String>>;
 
 /// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -101,6 +105,8 @@ pub struct Settings {
     pub purposes: Purposes,
     /// Where webhooks may be.
     pub webhook_origins: WebhookOrigins,
+    /// Texts of the consent pages beside or in place of those that are shipped.
+    pub consent_texts: TextsByLanguage,
 }
 
 impl Default for Settings {
@@ -123,6 +129,7 @@ impl Default for Settings {
             second_steward: SecondSteward::default(),
             purposes: Purposes::default(),
             webhook_origins: WebhookOrigins::default(),
+            consent_texts: TextsByLanguage::new(),
         }
     }
 }

@@ -52,6 +52,7 @@ mod tls;
 mod upload;
 
 pub use listener::{serve, serve_observation};
+pub use negotiate::wish;
 pub use observe::{Drawn, REQUEST_ID, RequestId};
 pub use problem::{Problem, ProblemKind};
 pub use router::inner_router;

@@ -1,8 +1,10 @@
 //! Pages for people.
 //!
 //! Reports and explorations are files of their own that need nothing else, made
-//! of text alone; `pages` are what a browser finds at the service.
+//! of text alone; `pages` are what a browser finds at the service, `consent` what
+//! somebody finds there whose data are in question.
 
+pub mod consent;
 pub mod exploration;
 mod markup;
 mod pages;

@@ -1,4 +1,5 @@
-//! The API as pages ask it: inside the process, in the session of who looks.
+//! The API as pages ask it: inside the process, in the session of who looks, or
+//! with the code that they show.
 //!
 //! Every figure on a page comes from a REST operation, under the same roles,
 //! rates and rows of the audit log. There is no other way from here to data.
@@ -99,6 +100,9 @@ impl Api {
         let id = visitor.request_id.as_ref();
         if let Some(Ok(id)) = id.map(|id| HeaderValue::from_str(id.as_str())) {
             request.headers_mut().insert(REQUEST_ID.clone(), id);
+        }
+        if let Some(bearer) = visitor.bearer() {
+            request.headers_mut().insert(header::AUTHORIZATION, bearer);
         }
         let extensions = request.extensions_mut();
         extensions.insert(RemoteAddress(visitor.from));

@@ -22,7 +22,8 @@ pub static STYLE_PLACE: LazyLock<String> = LazyLock::new(|| place("style.css", S
 /// Where the script is, likewise.
 pub static SCRIPT_PLACE: LazyLock<String> = LazyLock::new(|| place("pages.js", SCRIPT));
 
-fn place(name: &str, text: &str) -> String {
+/// Where a file of this text is; another address for another text.
+pub fn place(name: &str, text: &str) -> String {
     let digest = to_hex(Sha256::digest(text).as_slice());
     let version = digest.get(..VERSION_DIGITS).unwrap_or_default();
     format!("/assets/{name}?v={version}")
@@ -45,7 +46,7 @@ pub(super) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
 }
 
 /// A file, which may be kept: what changes has another address.
-fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
+pub fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
     let told: [(HeaderName, &str); 4] = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "public, max-age=86400"),

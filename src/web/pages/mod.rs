@@ -6,8 +6,8 @@
 //! otherwise). One stylesheet, a few small scripts of our own, nothing from
 //! another host. Pages work without scripts; with them progress is live.
 
-mod api;
-mod assets;
+pub(super) mod api;
+pub(super) mod assets;
 mod at_issuer;
 mod audit;
 mod datasets;
@@ -21,16 +21,17 @@ mod releases;
 mod risk;
 mod signin;
 mod site;
-mod visitor;
+pub(super) mod visitor;
 mod words;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, FromRef, Request};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 
 use crate::http::{AppState, Drawn};
+use crate::web::consent;
 use api::Failure;
 use site::Site;
 use visitor::Visitor;
@@ -44,6 +45,8 @@ const FORM_BYTES_MAX: usize = 64 << 10;
 
 /// The pages of a server.
 pub fn pages(state: &AppState) -> Router<AppState> {
+    let site = Site::of(state);
+    let consent = consent::router(FromRef::from_ref(&site), &state.settings.consent_texts);
     Router::new()
         .merge(home::router())
         .merge(signin::router())
@@ -57,7 +60,8 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::from_fn(guard))
         .merge(assets::router())
-        .with_state(Site::of(state))
+        .with_state(site)
+        .merge(consent)
 }
 
 /// Says of every page what a browser may do with it, and that nobody keeps it.

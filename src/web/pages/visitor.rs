@@ -15,6 +15,7 @@ use vizard_anonymizer::microdata::to_hex;
 use super::api::Failure;
 use super::frame;
 use super::site::Site;
+use crate::config::Secret;
 use crate::http::access::{Access, operation};
 use crate::http::auth::{Principal, Role, Session, note_signed_in};
 use crate::http::{ProblemKind, RemoteAddress, RequestId};
@@ -47,6 +48,8 @@ pub struct Visitor {
     /// The host that they asked, as they named it.
     host: Option<String>,
     form_token: String,
+    /// What they show the API instead of a session.
+    bearer: Option<Secret>,
 }
 
 impl Visitor {
@@ -60,7 +63,45 @@ impl Visitor {
             place: String::new(),
             host: None,
             form_token: String::new(),
+            bearer: None,
         }
+    }
+
+    /// Somebody without a session, as a request says where they ask from.
+    pub fn without_session(parts: &Parts) -> Self {
+        let from = parts.extensions.get::<RemoteAddress>();
+        let nobody = Self::nobody();
+        Self {
+            request_id: parts.extensions.get::<RequestId>().cloned(),
+            from: from.map_or(nobody.from, |from| from.0),
+            host: host_of(parts),
+            ..nobody
+        }
+    }
+
+    /// The same, who shows the API a bearer token: it alone says what they may.
+    #[must_use]
+    pub fn showing(&self, token: &str) -> Self {
+        Self {
+            session: None,
+            principal: None,
+            form_token: String::new(),
+            bearer: Some(Secret::new(token)),
+            ..self.clone()
+        }
+    }
+
+    /// What they show the API, as it stands in a header.
+    pub fn bearer(&self) -> Option<HeaderValue> {
+        let token = self.bearer.as_ref()?.expose();
+        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// The host that they asked, as they named it.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
     }
 
     /// What every form of theirs carries; another site can't know it.
@@ -160,22 +201,15 @@ impl FromRequestParts<Site> for Visitor {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Response> {
-        let from = parts.extensions.get::<RemoteAddress>();
-        let id = parts.extensions.get::<RequestId>();
         let place = parts.uri.path_and_query();
         let secret = secret_of(&parts.headers);
         let mut visitor = Self {
-            request_id: id.cloned(),
             // Where a form was sent to is no place to go back to.
             place: place
                 .filter(|_| parts.method == Method::GET)
                 .map_or_else(|| "/".into(), ToString::to_string),
-            host: host_of(parts),
-            ..Self::nobody()
+            ..Self::without_session(parts)
         };
-        if let Some(address) = from {
-            visitor.from = address.0;
-        }
         let Some((secret, session)) = secret.and_then(|one| Some((one, Session::of(one)?))) else {
             return Ok(visitor);
         };
