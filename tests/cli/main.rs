@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod consent_texts;
 mod corruptions;
 mod desk;
 mod explorations;
@@ -47,6 +48,7 @@ fn every_command_explains_itself() {
         "anonymize",
         "explore",
         "compare",
+        "consent-texts",
         "query",
         "verify",
         "push",

@@ -160,13 +160,14 @@ mod tests {
     use super::*;
 
     /// The source of the pages: what they say is in it.
-    const SOURCES: [&str; 9] = [
+    const SOURCES: [&str; 10] = [
         include_str!("begin.rs"),
         include_str!("choosing.rs"),
         include_str!("confirming.rs"),
         include_str!("frame.rs"),
         include_str!("lookup.rs"),
         include_str!("mod.rs"),
+        include_str!("offer.rs"),
         include_str!("receipt.rs"),
         include_str!("said.rs"),
         include_str!("words.rs"),

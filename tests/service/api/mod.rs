@@ -4,6 +4,7 @@ mod access;
 mod affected;
 mod audit;
 mod composition;
+mod consent_pages;
 mod datasets;
 mod doubled_headers;
 mod engines;
