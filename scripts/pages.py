@@ -23,6 +23,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+import pages_consent
+
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 SECONDS_MAX = 30
 PAGE_BYTES_MAX = 100 * 1024
@@ -261,6 +263,7 @@ def main():
     stories.from_file_to_publication()
     stories.by_role()
     stories.without_scripts()
+    pages_consent.tell(stories, browser)
     print(f"{len(stories.looked)} views, {len(stories.faults)} faults")
     sys.exit(1 if stories.faults else 0)
 

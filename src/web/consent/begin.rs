@@ -102,6 +102,6 @@ fn content(asked: &Asked, door: &Door, (wrong, typed): (Option<&str>, &str)) -> 
         (frame::wrong(wrong))
         p.lead { (words.say(door.lead)) }
         (frame::form(words, door.action, &[], fields))
-        p.other { a href=(other) { (words.say(title)) } }
+        p.other { a href=(words.link(other)) { (words.say(title)) } }
     }
 }

@@ -164,15 +164,14 @@ impl Receipt {
             @if self.releases.is_empty() {
                 p { (words.say("releases_none")) }
             } @else {
-                table {
-                    thead { tr {
-                        th scope="col" { (words.say("releases_date")) }
-                        th scope="col" { (words.say("releases_result")) }
-                    } }
-                    tbody { @for one in &self.releases { tr {
-                        td { (words.day(one.published_at)) br; code.note { (one.id) } }
-                        td { (words.say(one.result.key())) }
-                    } } }
+                ul.data {
+                    @for one in &self.releases {
+                        li {
+                            strong { (words.fill("released", &[("date", &words.day(one.published_at))])) }
+                            p { (words.say(one.result.key())) }
+                            p.note { code { (one.id) } }
+                        }
+                    }
                 }
             }
         }

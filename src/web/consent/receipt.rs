@@ -126,7 +126,7 @@ pub fn spoken(code: &Code) -> Markup {
 
 /// The way to where a receipt's code is used: on paper its whole address.
 fn link(asked: &Asked) -> Markup {
-    html! { a href=(LOOKUP) { (asked.host()) (LOOKUP) } }
+    html! { a href=(asked.words.link(LOOKUP)) { (asked.host()) (LOOKUP) } }
 }
 
 /// When a choice was made, in words.

@@ -32,6 +32,11 @@ impl Words {
         all.map(|language| (language, self.texts.text(language, NAME)))
     }
 
+    /// The address of another page in this language.
+    pub fn link(&self, place: &str) -> String {
+        format!("{place}?lang={}", self.language)
+    }
+
     /// A text.
     pub fn say<'t>(&'t self, key: &'t str) -> &'t str {
         self.texts.text(&self.language, key)

@@ -67,7 +67,11 @@ async fn a_choice_is_shown_confirmed_kept_and_withdrawn(server: Server) {
     let release = wards::release(&client, &job).await;
     server.publish(&client, &release).await.expect(200);
     let found = browser.look_up(&spoken).await;
-    assert!(found.text().contains("Was kept."), "{}", found.text());
+    assert!(
+        found.text().contains("This choice was kept."),
+        "{}",
+        found.text()
+    );
 
     let asked = browser
         .send("/my-preferences/withdrawal", &Form::of(&found))
@@ -87,7 +91,10 @@ async fn a_choice_is_shown_confirmed_kept_and_withdrawn(server: Server) {
     let found = browser.look_up(&spoken).await.text();
     assert!(found.contains("a later one replaced it on"), "{found}");
     let found = browser.look_up(&second).await.text();
-    assert!(found.contains("Came later"), "{found}");
+    assert!(
+        found.contains("published before you made this choice"),
+        "{found}"
+    );
     // The code still changes the choice, and begins with what is in force.
     let again = browser.choices(&code).await;
     assert_eq!(Form::of(&again).field("take"), Some("out"));
