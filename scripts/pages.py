@@ -1,10 +1,11 @@
 """Stories in a real browser: every page, at desktop and phone width, light and dark.
 
     scripts/pages            starts a server of its own and calls this
-    pages.py URL AXE DIR
+    pages.py URL AXE DIR PROGRAM
 
 URL is a running `vizard demo`, VIZARD_ADMIN_KEY its admin key; AXE the file
-axe.min.js; DIR where screenshots go. Every page is held against
+axe.min.js; DIR where screenshots go; PROGRAM
+the binary, for a server with an issuer. Every page is held against
 axe-core's rules (WCAG 2.2 A and AA and best practice) and against its own
 Content-Security-Policy: no violation, no report, no error in the console.
 """
@@ -24,6 +25,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import pages_consent
+import pages_issuer
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 SECONDS_MAX = 30
@@ -252,7 +254,7 @@ def key(url, roles):
 
 
 def main():
-    url, axe, folder = sys.argv[1:]
+    url, axe, folder, program = sys.argv[1:]
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     keys = {name: key(url, roles) for name, roles in KEYS.items()}
@@ -264,6 +266,7 @@ def main():
     stories.by_role()
     stories.without_scripts()
     pages_consent.tell(stories, browser)
+    pages_issuer.story(stories, browser, program)
     print(f"{len(stories.looked)} views, {len(stories.faults)} faults")
     sys.exit(1 if stories.faults else 0)
 
