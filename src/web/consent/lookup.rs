@@ -43,19 +43,19 @@ enum State {
 struct Release {
     id: String,
     published_at: DateTime<Utc>,
-    result: Kept,
+    result: Outcome,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kept {
+enum Outcome {
     Kept,
     MadeBefore,
     Replaced,
     NotApplied,
 }
 
-impl Kept {
+impl Outcome {
     fn key(self) -> &'static str {
         match self {
             Self::Kept => "result_kept",
