@@ -169,8 +169,11 @@ pub struct Server {
     api: JoinHandle<()>,
     observation: Option<JoinHandle<()>>,
     tls: Option<Tls>,
-    workers: Option<JoinHandle<Result<(), rayon::ThreadPoolBuildError>>>,
+    workers: Option<Working>,
 }
+
+/// Workers that run.
+type Working = JoinHandle<Result<(), rayon::ThreadPoolBuildError>>;
 
 impl Server {
     /// Opens the store, binds the addresses and starts API and workers.
@@ -224,15 +227,7 @@ impl Server {
         }
         let observation = observe_on(&state).await?;
         let api = tokio::spawn(http::serve(listener, state));
-        let workers = if plan.worker.workers > 0 {
-            let workers = worker::run(Arc::clone(&store), plan.worker, shutdown.clone());
-            Some(tokio::spawn(workers))
-        } else {
-            // Retention must not wait for a process with workers.
-            let keeping = worker::keep_house(Arc::clone(&store), plan.worker, shutdown.clone());
-            tokio::spawn(keeping);
-            None
-        };
+        let workers = begin_work(&store, plan.worker, &shutdown);
         // Other programs wait for this line.
         let scheme = if tls.is_some() { "https" } else { "http" };
         eprintln!("listening on {scheme}://{address}");
@@ -277,6 +272,21 @@ impl Server {
         self.store.close().await?;
         Ok(())
     }
+}
+
+/// Starts workers; without any, what has to be done all the same.
+fn begin_work(
+    store: &Arc<Store>,
+    settings: WorkerSettings,
+    shutdown: &CancellationToken,
+) -> Option<Working> {
+    let (store, shutdown) = (Arc::clone(store), shutdown.clone());
+    if settings.workers > 0 {
+        return Some(tokio::spawn(worker::run(store, settings, shutdown)));
+    }
+    // Retention must not wait for a process with workers.
+    tokio::spawn(worker::keep_house(store, settings, shutdown));
+    None
 }
 
 /// The first admin key is told where only the operator looks.
