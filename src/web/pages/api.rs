@@ -32,6 +32,8 @@ pub struct Failure {
     pub detail: String,
     /// The kind of problem, as the API calls it; empty for one of a page's own.
     pub code: String,
+    /// The place at fault in what was sent, as the API calls it; empty for none.
+    pub parameter: String,
 }
 
 impl Failure {
@@ -42,6 +44,7 @@ impl Failure {
             title: "There is no such page".into(),
             detail: "It may have been removed, or it may not be yours to see.".into(),
             code: String::new(),
+            parameter: String::new(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Failure {
             title: "The form was not accepted".into(),
             detail: detail.into(),
             code: String::new(),
+            parameter: String::new(),
         }
     }
 
@@ -78,6 +82,7 @@ impl Failure {
             title: text("title", "The service did not answer"),
             detail: text("detail", "Try again in a moment."),
             code: text("type", "").replace("urn:vizard:problem:", ""),
+            parameter: text("parameter", ""),
         }
     }
 }
@@ -87,6 +92,12 @@ impl From<IdError> for Failure {
     fn from(_: IdError) -> Self {
         Self::not_found()
     }
+}
+
+/// A text as one segment of a path.
+pub fn segment(text: &str) -> String {
+    let segment: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+    segment.replace('+', "%20")
 }
 
 impl Api {
@@ -140,6 +151,19 @@ impl Api {
     /// A document.
     pub async fn get(&self, visitor: &Visitor, path: &str) -> Result<Value, Failure> {
         self.call(visitor, (Method::GET, path), None).await
+    }
+
+    /// A text that is no document.
+    pub async fn text(&self, visitor: &Visitor, path: &str) -> Result<String, Failure> {
+        let request = Request::get(path).body(Body::empty());
+        let request = request.map_err(|_| Failure::not_found())?;
+        let response = self.send(visitor, request).await;
+        if !response.status().is_success() {
+            return Err(Failure::of_response(response).await);
+        }
+        let bytes = to_bytes(response.into_body(), DOCUMENT_BYTES_MAX).await;
+        let bytes = bytes.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// A document of a list, with a query; null where the visitor may not see it.

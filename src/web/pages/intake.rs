@@ -15,7 +15,7 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::api::{Api, Failure};
+use super::api::{Api, Failure, segment};
 use super::datasets::listing;
 use super::frame::{Page, table};
 use super::site::Site;
@@ -191,11 +191,7 @@ async fn create(State(api): State<Arc<Api>>, visitor: Visitor, request: Request)
         let made = api.post(&visitor, "/v1/datasets", Some(schema)).await?;
         let dataset: DatasetId = text(&made, "id").parse()?;
         for (name, hierarchy) in proposed["hierarchies"].as_object().into_iter().flatten() {
-            let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-            let place = format!(
-                "/v1/datasets/{dataset}/hierarchies/{}",
-                name.replace('+', "%20")
-            );
+            let place = format!("/v1/datasets/{dataset}/hierarchies/{}", segment(name));
             api.put(&visitor, &place, hierarchy).await?;
         }
         Ok(json!({"id": dataset}).to_string().into_response())

@@ -16,6 +16,7 @@ mod home;
 mod intake;
 mod jobs;
 mod order;
+mod query;
 mod release;
 mod releases;
 mod risk;
@@ -56,6 +57,7 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .merge(order::router())
         .merge(jobs::router())
         .merge(releases::router())
+        .merge(query::router())
         .merge(audit::router())
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::from_fn(guard))

@@ -7,6 +7,7 @@ use vizard_anonymizer::release::{Format, Guarantee};
 
 use super::datasets::card;
 use super::frame::{self, button, form_token};
+use super::query;
 use super::visitor::Visitor;
 use super::words::{state, text, time};
 use crate::web::markup::{list, number, words};
@@ -133,6 +134,7 @@ fn uses(visitor: &Visitor, release: &Value) -> Markup {
                 }
             } } }
             p { "Count, compare and model with it. Cells that are ranges or groups stand for every value in them: a mean of midpoints is biased. Do not try to find out whose a record is." }
+            p { (query::way(visitor, release)) }
             @if visitor.may(&Method::GET, "/v1/releases/{id}/report") {
                 p { a.button href={ "/releases/" (release_id) "/report" } { "The whole report, with pictures" } }
             }

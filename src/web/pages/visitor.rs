@@ -1,6 +1,5 @@
 //! Who looks at a page, and whether a form is one of ours.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use axum::Form;
@@ -229,12 +228,18 @@ impl FromRequestParts<Site> for Visitor {
 }
 
 /// The fields of a form that a page of this service sent.
-pub struct Posted(BTreeMap<String, String>);
+pub struct Posted(Vec<(String, String)>);
 
 impl Posted {
-    /// A field; empty where it is not there.
+    /// A field, of several of one name the last; empty where it is not there.
     pub fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+        self.texts(name).next_back().unwrap_or_default()
+    }
+
+    /// All fields of a name, as of boxes that are ticked.
+    pub fn texts(&self, name: &str) -> impl DoubleEndedIterator<Item = &str> {
+        let fields = self.0.iter().filter(move |(field, _)| field == name);
+        fields.map(|(_, text)| text.as_str())
     }
 
     /// An error unless the form carries what this visitor's forms do.
@@ -287,7 +292,7 @@ impl FromRequest<Site> for Posted {
         }
         let request = Request::from_parts(parts, body);
         match Form::<Vec<(String, String)>>::from_request(request, site).await {
-            Ok(Form(fields)) => Ok(Self(fields.into_iter().collect())),
+            Ok(Form(fields)) => Ok(Self(fields)),
             Err(rejection) => {
                 let failure = Failure::form(rejection.status(), "It has another form.");
                 Err(visitor.answer(Err(failure)))
