@@ -14,7 +14,7 @@ use super::api::{Api, Failure};
 use super::frame::{Page, made, more, nothing, table};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{role, text, time};
+use super::words::{dataset_title, role, text, time, wording};
 use crate::ids::DatasetId;
 use crate::web::markup::{list, number, words};
 
@@ -56,7 +56,7 @@ async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Pag
                     th scope="col" { "Made" }
                 } }
                 tbody { @for dataset in datasets { tr {
-                    td { a href={ "/datasets/" (text(dataset, "id")) } { (text(dataset, "name")) } }
+                    td { a href={ "/datasets/" (text(dataset, "id")) } { (dataset_title(dataset)) } }
                     td.n { (number(&dataset["version"])) }
                     td.n { (number(&dataset["records"])) }
                     td.n { (number(&dataset["preferences"]["subjects"])) }
@@ -88,7 +88,8 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
     let releases = api.get_if_may(visitor, "/v1/releases", &of_it).await?;
     let schema = &dataset["schema"];
     let content = html! {
-        @if let Some(purpose) = schema["purpose"].as_str() { p.lead { (purpose) } }
+        @if let Some(purpose) = wording(&schema["purpose"]) { p.lead { (purpose) } }
+        @if let Some(contact) = wording(&schema["contact"]) { p.note { "Questions: " (contact) } }
         div.cards {
             (card(&number(&dataset["records"]), "records"))
             (card(&number(&dataset["version"]), "version"))
@@ -109,7 +110,7 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
         (made_of_it("Releases", "/releases", &releases))
         p.note { "Made " (time(&dataset["created_at"])) " · " code { (dataset_id) } }
     };
-    let page = Page::new(text(&dataset, "name").to_owned(), content);
+    let page = Page::new(dataset_title(&dataset).to_owned(), content);
     Ok(page.below("/datasets", "Datasets"))
 }
 
@@ -135,7 +136,10 @@ fn attributes(schema: &Value) -> Markup {
                 th scope="col" { "Hierarchy" }
             } }
             tbody { @for attribute in list(&schema["attributes"]) { tr {
-                th scope="row" { (text(attribute, "name")) }
+                th scope="row" {
+                    (text(attribute, "name"))
+                    @if let Some(title) = wording(&attribute["title"]) { div.note { (title) } }
+                }
                 td {
                     (words(text(attribute, "role")))
                     div.note { (role(text(attribute, "role"))) }

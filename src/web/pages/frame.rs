@@ -10,6 +10,7 @@ use super::assets::{SCRIPT_PLACE, STYLE_PLACE};
 use super::visitor::{FORM_TOKEN, Visitor};
 use super::words::{holder, short, state, text, time};
 use crate::http::Drawn;
+use crate::http::auth::Role;
 
 /// The pages that a visitor can go to, each with the operation behind it.
 const PLACES: [(&str, &str, &str); 4] = [
@@ -83,7 +84,7 @@ fn header(visitor: &Visitor) -> Markup {
             nav aria-label="Pages" {
                 @for (place, title, operation) in PLACES {
                     @if visitor.may(&Method::GET, operation) {
-                        a href=(place) aria-current=[is_at(visitor, place).then_some("page")] { (title) }
+                        a href=(place) aria-current=[is_at(visitor, place).then_some("page")] { (called(visitor, title)) }
                     }
                 }
                 a href="/docs/" { "API" }
@@ -99,6 +100,14 @@ fn header(visitor: &Visitor) -> Markup {
                 None => { a.button href="/signin" { "Sign in" } }
             }
         }
+    }
+}
+
+/// To who may only read what is published, releases are a catalogue.
+fn called<'a>(visitor: &Visitor, title: &'a str) -> &'a str {
+    match title {
+        "Releases" if !visitor.has(Role::Steward) => "Catalogue",
+        other => other,
     }
 }
 

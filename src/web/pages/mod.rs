@@ -11,6 +11,8 @@ pub(super) mod assets;
 mod at_issuer;
 mod audit;
 mod datasets;
+mod dictionary;
+mod first_rows;
 mod frame;
 mod home;
 mod intake;
@@ -23,6 +25,7 @@ mod risk;
 mod signin;
 mod site;
 pub(super) mod visitor;
+mod snippets;
 mod words;
 
 use axum::Router;

@@ -6,10 +6,12 @@ use serde_json::Value;
 use vizard_anonymizer::release::{Format, Guarantee};
 
 use super::datasets::card;
-use super::frame::{self, button, form_token};
+use super::dictionary::columns;
+use super::frame::{button, form_token};
 use super::query;
+use super::snippets::snippets;
 use super::visitor::Visitor;
-use super::words::{state, text, time};
+use super::words::{state, text, time, wording};
 use crate::web::markup::{list, number, words};
 
 /// Figures of the report that say what is lost, each with its words.
@@ -45,15 +47,32 @@ const FORMATS: [(Format, &str); 4] = [
     (Format::Arrow, "Arrow"),
 ];
 
-/// All of it, from the release and its report.
-pub fn content(visitor: &Visitor, release: &Value, report: &Value) -> Markup {
+/// What a page of a release is made of.
+pub struct Known {
+    /// The release.
+    pub release: Value,
+    /// Its report.
+    pub report: Value,
+    /// What of its hierarchies may be read.
+    pub hierarchies: Value,
+    /// Its dataset, for who may see that.
+    pub dataset: Value,
+    /// Its first rows.
+    pub first_rows: Markup,
+}
+
+/// All of it.
+pub fn content(visitor: &Visitor, known: &Known) -> Markup {
+    let (release, report) = (&known.release, &known.report);
     let manifest = &release["manifest"];
     html! {
+        @if let Some(purpose) = wording(&known.dataset["schema"]["purpose"]) { p.lead { (purpose) } }
         p { (state(text(release, "state"))) " " span.note {
             "made " (time(&release["created_at"])) " by the engine " code { (text(release, "engine")) }
             @if release["published_at"].is_string() { " · published " (time(&release["published_at"])) }
             @if release["withdrawn_at"].is_string() { " · withdrawn " (time(&release["withdrawn_at"])) }
         } }
+        @if let Some(contact) = wording(&known.dataset["schema"]["contact"]) { p.note { "Questions: " (contact) } }
         div.questions {
             section {
                 h2 { "Who is protected against what" }
@@ -71,7 +90,11 @@ pub fn content(visitor: &Visitor, release: &Value, report: &Value) -> Markup {
         (decision(visitor, release))
         section {
             h2 { "What the columns are" }
-            (columns(manifest))
+            (columns(release, &known.hierarchies, &known.dataset["schema"]))
+        }
+        @if text(release, "state") != "withdrawn" {
+            (known.first_rows)
+            (snippets(release))
         }
         p.note { code { (text(release, "id")) } " · dataset " code { (text(release, "dataset")) } ", version " (number(&release["version"])) }
     }
@@ -109,7 +132,9 @@ fn lost(manifest: &Value, report: &Value) -> Markup {
     html! {
         div.cards {
             (card(&number(&manifest["records"]), "records published"))
-            (card(&number(&manifest["excluded"]), "left out for their own terms"))
+            @if manifest["excluded"].is_number() {
+                (card(&number(&manifest["excluded"]), "left out for their own terms"))
+            }
             @if manifest["suppressed"].as_u64().unwrap_or_default() > 0 {
                 (card(&number(&manifest["suppressed"]), "left out, as missing values want it"))
             }
@@ -211,48 +236,5 @@ pub fn beside_others(visitor: &Visitor, release: &str, detail: &str) -> Markup {
             p { button type="submit" { "Publish with this reason" } }
         }
         p { a href={ "/releases/" (release) } { "Back to the draft" } }
-    }
-}
-
-/// The data dictionary.
-fn columns(manifest: &Value) -> Markup {
-    html! {
-        @for table in list(&manifest["tables"]) {
-            h3 { (text(table, "name")) }
-            (frame::table(text(table, "name"), html! { table {
-                thead { tr {
-                    th scope="col" { "Column" }
-                    th scope="col" { "Type" }
-                    th scope="col" { "What a cell is" }
-                } }
-                tbody { @for column in list(&table["columns"]) { tr {
-                    th scope="row" { (text(column, "name")) }
-                    td { (words(text(column, "type"))) }
-                    td { (cell(column)) }
-                } } }
-            } }))
-        }
-    }
-}
-
-/// What a cell of a column holds, in a sentence.
-fn cell(column: &Value) -> Markup {
-    let said = match text(column, "content") {
-        "group" => "The number of the group: its rows look alike.",
-        "generalized" => "A value, a range like [30,39], or a group of the hierarchy.",
-        "exact" => "The value as it was.",
-        "block" => "The number of the block: its rows share the values of their buckets.",
-        "bucket" => "The number of the bucket that holds the value among others.",
-        "fingerprint" => "The number of the set of values that the person has.",
-        "column" => "Values of the attributes of one column, which belong together.",
-        "counterfeits" => "How many values of the bucket stand for nobody.",
-        "attribute" => "The attribute that the bucket is of.",
-        "value" => "A value of the bucket.",
-        "count" => "How often the value is in the bucket.",
-        other => other,
-    };
-    html! {
-        (said)
-        @if column["masked"] == true { " A * shows nothing." }
     }
 }

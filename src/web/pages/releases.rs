@@ -5,21 +5,26 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
+use axum::http::Method;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use maud::html;
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::api::{Api, Failure};
+use super::api::{Api, Failure, segment};
 use super::datasets::listing;
-use super::frame::{Page, more, nothing, table};
-use super::release;
+use super::first_rows::first_rows;
+use super::frame::{Page, more, nothing};
+use super::release::{self, Known};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::{short, state, text, time};
+use super::words::{dataset_title, release_title, short, state, text, time, wording};
 use crate::http::auth::Role;
 use crate::ids::ReleaseId;
-use crate::web::markup::list;
+use crate::web::markup::{list, number};
+
+/// Releases of a page.
+const ENTRIES: usize = 20;
 
 pub(super) fn router() -> Router<Site> {
     Router::new()
@@ -27,6 +32,7 @@ pub(super) fn router() -> Router<Site> {
         .route("/releases/{id}", get(one))
         .route("/releases/{id}/report", get(report))
         .route("/releases/{id}/tables/{table}", get(download))
+        .route("/releases/{id}/hierarchies/{attribute}", get(hierarchy))
         .route("/releases/{id}/publish", post(publish))
         .route("/releases/{id}/withdraw", post(withdraw))
 }
@@ -36,31 +42,78 @@ async fn all(State(api): State<Arc<Api>>, visitor: Visitor, RawQuery(query): Raw
     visitor.answer(page)
 }
 
+/// The list; to who may only read what is published it is a catalogue.
 async fn listed(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Page, Failure> {
-    let found = api.get(visitor, &listing("/v1/releases", query)).await?;
-    let releases = list(&found["items"]);
+    let asked = listing("/v1/releases", Some(&with_limit(query.unwrap_or_default())));
+    let found = api.get(visitor, &asked).await?;
+    let engines = api.get(visitor, "/v1/engines").await?;
+    let mut shown = Vec::new();
+    for head in list(&found["items"]) {
+        // What it holds, and of what it is, is not in the list.
+        let place = format!("/v1/releases/{}", text(head, "id"));
+        let release = api.get(visitor, &place).await?;
+        let dataset = dataset_of(api, visitor, &release).await;
+        let mut known = list(&engines["items"]).iter();
+        let engine = known.find(|one| text(one, "name") == text(&release, "engine"));
+        shown.push(entry(&release, &dataset, engine.unwrap_or(&Value::Null)));
+    }
+    let is_steward = visitor.has(Role::Steward);
     let content = html! {
-        @if releases.is_empty() {
-            (nothing(if visitor.has(Role::Steward) { "No release yet. A job makes one." } else { "Nothing is published yet." }))
+        @if !is_steward { p.lead { "What is published here. Each release says who is protected against what, what its columns are, and how it is read." } }
+        @if shown.is_empty() {
+            (nothing(if is_steward { "No release yet. A job makes one." } else { "Nothing is published yet." }))
         } @else {
-            (table("Releases", html! { table {
-                thead { tr {
-                    th scope="col" { "Release" }
-                    th scope="col" { "State" }
-                    th scope="col" { "Made" }
-                    th scope="col" { "Published" }
-                } }
-                tbody { @for release in releases { tr {
-                    td { a href={ "/releases/" (text(release, "id")) } { (text(release, "engine")) " " (short(text(release, "id"))) } }
-                    td { (state(text(release, "state"))) }
-                    td { (time(&release["created_at"])) }
-                    td { (time(&release["published_at"])) }
-                } } }
-            } }))
+            ul.choices { @for one in shown { (one) } }
         }
         (more("/releases", query, &found["next_cursor"]))
     };
-    Ok(Page::new("Releases", content))
+    let title = if is_steward { "Releases" } else { "Catalogue" };
+    Ok(Page::new(title, content))
+}
+
+/// The query of a page with a number of entries that it can show at once.
+fn with_limit(query: &str) -> String {
+    let mut asked = form_urlencoded::parse(query.as_bytes());
+    if asked.any(|(name, _)| name == "limit") {
+        return query.to_owned();
+    }
+    let limit = format!("limit={ENTRIES}");
+    [query, &limit]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("&")
+}
+
+/// The dataset of a release, for who may see that; else null, as for one that
+/// was erased.
+async fn dataset_of(api: &Api, visitor: &Visitor, release: &Value) -> Value {
+    if !visitor.may(&Method::GET, "/v1/datasets/{id}") {
+        return Value::Null;
+    }
+    let dataset = format!("/v1/datasets/{}", text(release, "dataset"));
+    api.get(visitor, &dataset).await.unwrap_or_default()
+}
+
+/// One release: what it is called, what it is in plain words, and how much.
+fn entry(release: &Value, dataset: &Value, engine: &Value) -> Markup {
+    let schema = &dataset["schema"];
+    html! {
+        li {
+            a href={ "/releases/" (text(release, "id")) } { (release_title(release, dataset)) } " "
+            (state(text(release, "state")))
+            @if let Some(purpose) = wording(&schema["purpose"]) { p { (purpose) } }
+            p { (text(engine, "costs")) }
+            p.note {
+                (number(&release["manifest"]["records"])) " records · dataset "
+                @if dataset.is_null() { (short(text(release, "dataset"))) } @else { (dataset_title(dataset)) }
+                ", version " (release["version"]) " · "
+                @if release["published_at"].is_string() { "published " (time(&release["published_at"])) }
+                @else { "made " (time(&release["created_at"])) }
+                " · " code { (text(release, "engine")) } " " (short(text(release, "id")))
+            }
+        }
+    }
 }
 
 async fn one(
@@ -76,23 +129,46 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
     let release_id: ReleaseId = wanted.parse()?;
     let place = format!("/v1/releases/{release_id}");
     let found = api.get(visitor, &place).await?;
-    let report = match text(&found, "state") {
-        // Its figures went with its tables.
-        "withdrawn" => Value::Null,
-        _ => api.get(visitor, &format!("{place}/report")).await?,
-    };
-    let dataset = if visitor.has(Role::Steward) {
-        let dataset = format!("/v1/datasets/{}", text(&found, "dataset"));
-        api.get(visitor, &dataset).await?
+    let is_there = text(&found, "state") != "withdrawn";
+    let (report, hierarchies, first_rows) = if is_there {
+        (
+            api.get(visitor, &format!("{place}/report")).await?,
+            api.get(visitor, &format!("{place}/hierarchies")).await?,
+            first_rows((api, visitor), &found).await,
+        )
     } else {
-        Value::Null
+        // Its figures went with its tables.
+        Default::default()
     };
-    let name = match text(&dataset, "name") {
-        "" => format!("Release by {}", text(&found, "engine")),
-        name => format!("Release of {name}"),
+    let dataset = dataset_of(api, visitor, &found).await;
+    let title = release_title(&found, &dataset);
+    let known = Known {
+        release: found,
+        report,
+        hierarchies,
+        dataset,
+        first_rows,
     };
-    let page = Page::new(name, release::content(visitor, &found, &report));
-    Ok(page.below("/releases", "Releases"))
+    let page = Page::new(title, release::content(visitor, &known));
+    let above = if visitor.has(Role::Steward) {
+        "Releases"
+    } else {
+        "Catalogue"
+    };
+    Ok(page.below("/releases", above))
+}
+
+/// A hierarchy of a release, as CSV.
+async fn hierarchy(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    Path((wanted, attribute)): Path<(String, String)>,
+) -> Response {
+    let Ok(release) = wanted.parse::<ReleaseId>() else {
+        return visitor.answer(Err(Failure::not_found()));
+    };
+    let path = format!("/v1/releases/{release}/hierarchies/{}", segment(&attribute));
+    api.hand_on(&visitor, &path, "text/csv").await
 }
 
 async fn report(

@@ -23,6 +23,35 @@ pub fn text<'a>(document: &'a Value, name: &str) -> &'a str {
     document[name].as_str().unwrap_or_default()
 }
 
+/// A text that may be given in several languages: in English, else in the first
+/// that it has; nothing where it is not there.
+pub fn wording(value: &Value) -> Option<&str> {
+    let by_language = value.as_object();
+    let english = by_language.and_then(|all| {
+        let mut near = all.iter();
+        let near = near.find(|(tag, _)| tag.split('-').next() == Some("en"));
+        all.get("en").or(near.map(|(_, text)| text))
+    });
+    let any = by_language.and_then(|all| all.values().next());
+    let text = value.as_str().or(english.or(any).and_then(Value::as_str));
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// What a dataset is called: its title, else its name.
+pub fn dataset_title(dataset: &Value) -> &str {
+    wording(&dataset["schema"]["title"]).unwrap_or_else(|| text(dataset, "name"))
+}
+
+/// What a release is called: its own name, else after its dataset where that may
+/// be seen, else after its engine.
+pub fn release_title(release: &Value, dataset: &Value) -> String {
+    match (wording(&release["name"]), dataset_title(dataset)) {
+        (Some(name), _) => name.to_owned(),
+        (None, "") => format!("Release by {}", text(release, "engine")),
+        (None, name) => format!("Release of {name}"),
+    }
+}
+
 /// A time as people read it, in UTC: `2026-11-28 02:11`.
 pub fn time(value: &Value) -> Markup {
     let Some(text) = value.as_str() else {
@@ -66,6 +95,23 @@ pub fn role(word: &str) -> &'static str {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_text_is_shown_in_english_or_in_what_there_is() {
+        assert_eq!(wording(&json!({"de": "Alter", "en": "Age"})), Some("Age"));
+        assert_eq!(
+            wording(&json!({"de": "Alter", "en-GB": "Age"})),
+            Some("Age")
+        );
+        assert_eq!(wording(&json!({"de": "Alter"})), Some("Alter"));
+        assert_eq!(wording(&json!("Age")), Some("Age"));
+        assert_eq!(wording(&Value::Null).or(wording(&json!({"en": " "}))), None);
+        let dataset = json!({"name": "adm", "schema": {"title": {"en": "Admissions"}}});
+        let release = json!({"engine": "lgb", "name": null});
+        assert_eq!(release_title(&release, &dataset), "Release of Admissions");
+        assert_eq!(release_title(&release, &Value::Null), "Release by lgb");
+        assert_eq!(release_title(&json!({"name": "Q3"}), &dataset), "Q3");
+    }
 
     #[test]
     fn times_are_written_to_the_minute() {

@@ -199,6 +199,14 @@ async fn a_release_of_people_says_that_it_cannot_be_asked(server: Server) {
     let steward = server.key(&["uploader", "steward"]).await;
     let mut schema = story::schema();
     schema["multiplicity"] = json!("many");
+    for (at, role) in [
+        (1, "quasi_identifier"),
+        (2, "quasi_identifier"),
+        (3, "sensitive"),
+        (4, "ignore"),
+    ] {
+        schema["attributes"][at]["role"] = json!(role);
+    }
     let made = steward.call("create_dataset").json(&schema).send().await;
     let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
     story::put_hierarchy(&steward, &id, ("ward", story::HIERARCHY)).await;
