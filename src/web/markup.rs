@@ -70,6 +70,16 @@ impl Page {
         page
     }
 
+    /// A part of a page that somebody else opens and closes.
+    pub fn part() -> Self {
+        Self(String::new())
+    }
+
+    /// The part as text.
+    pub fn finish_part(self) -> String {
+        self.0
+    }
+
     /// The page as text, closed.
     pub fn finish(mut self) -> String {
         self.raw("</main></body></html>\n");

@@ -41,6 +41,28 @@ fn each_setting_is_in_the_table_and_each_measured_one_in_the_picture() {
 }
 
 #[test]
+fn inside_a_page_signs_lead_to_rows_and_rows_go_on() {
+    let ways = |setting: &Value| {
+        let is_kept = setting["setting"] == 2;
+        is_kept.then(|| ("/releases/\"x".to_owned(), "Look at it"))
+    };
+    let part = exploration_part(&exploration(), &ways);
+    assert!(!part.contains("<html") && part.starts_with("<div class=\"cards\">"));
+    for (number, signs) in [(1, 1), (2, 1), (3, 0)] {
+        let way = format!("href=\"#setting-{number}\"");
+        assert_eq!(part.matches(&way).count(), signs, "{part}");
+        assert!(part.contains(&format!("<tr id=\"setting-{number}\">")));
+    }
+    assert_eq!(
+        part.matches("<a href=\"/releases/&quot;x\">Look at it</a>")
+            .count(),
+        1
+    );
+    let file = exploration_page(&exploration(), &Value::Null);
+    assert!(!file.contains("<a ") && file.contains("role=\"img\""));
+}
+
+#[test]
 fn an_exploration_of_which_nothing_is_known_is_a_page() {
     let page = exploration_page(&Value::Null, &Value::Null);
     assert!(page.contains("No setting has both figures yet."));

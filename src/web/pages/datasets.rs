@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::{Api, Failure};
+use super::explorations::of_dataset;
 use super::frame::{Page, made, more, nothing, table};
 use super::site::Site;
 use super::visitor::Visitor;
@@ -86,6 +87,7 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
     let of_it = format!("dataset={dataset_id}&limit=10");
     let jobs = api.get_if_may(visitor, "/v1/jobs", &of_it).await?;
     let releases = api.get_if_may(visitor, "/v1/releases", &of_it).await?;
+    let explored = api.get_if_may(visitor, "/v1/explorations", &of_it).await?;
     let schema = &dataset["schema"];
     let content = html! {
         @if let Some(purpose) = wording(&schema["purpose"]) { p.lead { (purpose) } }
@@ -96,22 +98,30 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
             (card(&number(&dataset["preferences"]["subjects"]), "people with terms of their own"))
             (card(&kept_for(&dataset), "days that records are kept, where this dataset says it"))
         }
-        @if visitor.may(&Method::POST, "/v1/jobs") && dataset["records"].is_number() {
-            p { a.button href={ "/datasets/" (dataset_id) "/job" } { "New job" } }
-        }
-        @if visitor.may(&Method::GET, "/v1/datasets/{id}/risk") && dataset["records"].is_number() {
-            p { a.button href={ "/datasets/" (dataset_id) "/risk" } { "Risk before any job" } }
-        }
+        @if dataset["records"].is_number() { (ways(visitor, &dataset_id)) }
         section {
             h2 { "Attributes" }
-            (attributes(schema))
+            (attributes(&dataset))
         }
+        (of_dataset(&explored))
         (made_of_it("Jobs", "/jobs", &jobs))
         (made_of_it("Releases", "/releases", &releases))
         p.note { "Made " (time(&dataset["created_at"])) " · " code { (dataset_id) } }
     };
     let page = Page::new(dataset_title(&dataset).to_owned(), content);
     Ok(page.below("/datasets", "Datasets"))
+}
+
+/// What its stewards do with it.
+fn ways(visitor: &Visitor, dataset: &DatasetId) -> Markup {
+    let may = |method, path| visitor.may(&method, path);
+    html! {
+        div.row {
+            @if may(Method::GET, "/v1/datasets/{id}/risk") { a.button href={ "/datasets/" (dataset) "/risk" } { "Risk before any job" } }
+            @if may(Method::POST, "/v1/explorations") { a.button href={ "/datasets/" (dataset) "/explore" } { "Explore settings" } }
+            @if may(Method::POST, "/v1/jobs") { a.button href={ "/datasets/" (dataset) "/job" } { "New job" } }
+        }
+    }
 }
 
 /// A figure with what it is of.
@@ -126,7 +136,8 @@ fn kept_for(dataset: &Value) -> String {
     }
 }
 
-fn attributes(schema: &Value) -> Markup {
+fn attributes(dataset: &Value) -> Markup {
+    let schema = &dataset["schema"];
     html! {
         (table("Attributes", html! { table {
             thead { tr {

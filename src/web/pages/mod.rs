@@ -12,6 +12,8 @@ mod at_issuer;
 mod audit;
 mod datasets;
 mod dictionary;
+mod explorations;
+mod explore;
 mod first_rows;
 mod frame;
 mod home;
@@ -58,6 +60,8 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .merge(datasets::router())
         .merge(risk::router())
         .merge(order::router())
+        .merge(explore::router())
+        .merge(explorations::router())
         .merge(jobs::router())
         .merge(releases::router())
         .merge(query::router())

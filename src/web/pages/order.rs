@@ -14,7 +14,7 @@ use super::api::{Api, Failure};
 use super::frame::{Page, form_token};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::text;
+use super::words::{dataset_title, text};
 use crate::ids::{DatasetId, JobId};
 use crate::web::markup::{list, words};
 
@@ -33,18 +33,21 @@ async fn choose(
     Path(wanted): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let query = query.unwrap_or_default();
-    let engine = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "engine");
-    let engine = engine.map(|(_, name)| name.into_owned());
-    let page = match engine {
-        Some(engine) => form(&api, &visitor, (&wanted, &engine), None).await,
-        None => questions(&api, &visitor, &wanted).await,
+    // What another page proposes stands in the form.
+    let proposed = Posted::of_query(&query.unwrap_or_default());
+    let page = match proposed.text("engine") {
+        "" => questions(&api, &visitor, &wanted).await,
+        engine => form(&api, &visitor, (&wanted, engine), (&proposed, None)).await,
     };
     visitor.answer(page)
 }
 
 /// The dataset, and the engines that there are.
-async fn known(api: &Api, visitor: &Visitor, wanted: &str) -> Result<(Value, Vec<Value>), Failure> {
+pub async fn known(
+    api: &Api,
+    visitor: &Visitor,
+    wanted: &str,
+) -> Result<(Value, Vec<Value>), Failure> {
     let dataset: DatasetId = wanted.parse()?;
     let dataset = api.get(visitor, &format!("/v1/datasets/{dataset}")).await?;
     let engines = api.get(visitor, "/v1/engines").await?;
@@ -53,21 +56,17 @@ async fn known(api: &Api, visitor: &Visitor, wanted: &str) -> Result<(Value, Vec
 
 async fn questions(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failure> {
     let (dataset, engines) = known(api, visitor, wanted).await?;
-    let multiplicity = match text(&dataset["schema"], "multiplicity") {
-        "" => "one",
-        word => word,
-    };
-    let fits = |engine: &&Value| text(engine, "multiplicity") == multiplicity;
+    let engines = fitting(&dataset, &engines);
     let content = html! {
         p.lead { "What do you want to publish? Each question has an engine that answers it." }
-        ul.choices { @for engine in engines.iter().filter(fits) { li {
+        ul.choices { @for engine in &engines { li {
             a href={ "?engine=" (text(engine, "name")) } { (text(engine, "question")) }
             p { (text(engine, "costs")) }
             p.note { "Needs: " (text(engine, "needs")) " " code { (text(engine, "name")) } }
         } } }
         details {
             summary { "What each of them is" }
-            dl.ways { @for engine in engines.iter().filter(fits) { div {
+            dl.ways { @for engine in &engines { div {
                 dt { code { (text(engine, "name")) } " – " (text(engine, "title")) }
                 dd { "Holds against somebody who " (text(engine, "adversary")) "." }
                 @for paper in list(&engine["papers"]) { dd.note { (paper.as_str().unwrap_or_default()) } }
@@ -77,16 +76,27 @@ async fn questions(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, F
     Ok(below(Page::new("New job", content), &dataset))
 }
 
-fn below(page: Page, dataset: &Value) -> Page {
+/// The engines that publish datasets of its kind: one record a person, or many.
+pub fn fitting<'e>(dataset: &Value, engines: &'e [Value]) -> Vec<&'e Value> {
+    let multiplicity = match text(&dataset["schema"], "multiplicity") {
+        "" => "one",
+        word => word,
+    };
+    let fits = |engine: &&Value| text(engine, "multiplicity") == multiplicity;
+    engines.iter().filter(fits).collect()
+}
+
+/// A page below that of a dataset.
+pub fn below(page: Page, dataset: &Value) -> Page {
     let place = format!("/datasets/{}", text(dataset, "id"));
-    page.below(place, text(dataset, "name").to_owned())
+    page.below(place, dataset_title(dataset).to_owned())
 }
 
 async fn form(
     api: &Api,
     visitor: &Visitor,
     (wanted, name): (&str, &str),
-    tried: Option<(&Posted, &Failure)>,
+    (given, wrong): (&Posted, Option<&Failure>),
 ) -> Result<Page, Failure> {
     let (dataset, engines) = known(api, visitor, wanted).await?;
     let engine = engines.iter().find(|engine| text(engine, "name") == name);
@@ -97,10 +107,14 @@ async fn form(
     let mut properties: Vec<_> = properties.into_iter().flatten().collect();
     let is_required = |name: &str| required.iter().any(|one| one == name);
     properties.sort_by_key(|(name, _)| !is_required(name));
-    let given = |name: &str| tried.map(|(posted, _)| posted.text(&field(name)).to_owned());
+    let given = |name: &str| {
+        let text = given.text(&field(name));
+        // What was emptied by hand stays empty.
+        (wrong.is_some() || !text.is_empty()).then(|| text.to_owned())
+    };
     let content = html! {
         p.lead { (text(engine, "question")) }
-        @if let Some((_, failure)) = tried {
+        @if let Some(failure) = wrong {
             div.wrong role="alert" { p { strong { (failure.title) } } p { (failure.detail) } }
         }
         form.sheet method="post" {
@@ -227,7 +241,7 @@ async fn order(
         Ok(job) => Redirect::to(&format!("/jobs/{job}")).into_response(),
         Err(failure) if failure.status.as_u16() == 422 => {
             // Shown beside what was typed, so that nothing is typed again.
-            let tried = Some((&posted, &failure));
+            let tried = (&posted, Some(&failure));
             let page = form(&api, &visitor, (&wanted, &engine), tried).await;
             let mut response = visitor.answer(page);
             *response.status_mut() = failure.status;

@@ -27,6 +27,35 @@ if (job) {
   events.addEventListener("progress", told);
 }
 
+// A part of a page that changes by itself is loaded again: more and more rarely, only
+// while somebody sees it, and no longer than a session lasts that nobody uses.
+const watched = document.querySelector("[data-watch]");
+if (watched) {
+  const place = watched.dataset.watch;
+  const end = Date.now() + 25 * 60 * 1000;
+  let pause = 1500;
+  const look = async () => {
+    if (Date.now() > end) return;
+    pause = Math.min(pause * 1.2, 30000);
+    try {
+      if (!document.hidden) {
+        const answer = await fetch(location.pathname);
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const fresh = answer.ok && page.querySelector(place);
+        if (!fresh) return;
+        const shown = watched.querySelector(place);
+        // What has not changed stays: somebody may be at it.
+        if (fresh.innerHTML !== shown.innerHTML) shown.replaceWith(document.adoptNode(fresh));
+        if (!page.querySelector("[data-watch]")) return;
+      }
+    } catch {
+      // The service does not answer: perhaps the next time.
+    }
+    setTimeout(look, pause);
+  };
+  setTimeout(look, pause);
+}
+
 // From a file to a dataset: the file is looked at, the proposal corrected, the file sent.
 const intake = document.getElementById("intake");
 if (intake) {

@@ -231,6 +231,12 @@ impl FromRequestParts<Site> for Visitor {
 pub struct Posted(Vec<(String, String)>);
 
 impl Posted {
+    /// The fields that an address proposes for a form.
+    pub fn of_query(query: &str) -> Self {
+        let fields = form_urlencoded::parse(query.as_bytes());
+        Self(fields.into_owned().collect())
+    }
+
     /// A field, of several of one name the last; empty where it is not there.
     pub fn text(&self, name: &str) -> &str {
         self.texts(name).next_back().unwrap_or_default()

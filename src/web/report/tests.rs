@@ -473,7 +473,7 @@ fn a_release_of_an_exploration_is_marked_in_its_picture() {
     let page = report_page(&report, &verification, &manifest, &Value::Null);
     assert_eq!(page.matches("class=\"own\"").count(), 1);
     assert!(page.contains("The ring is around this release."));
-    assert!(page.contains("href=\"/v1/explorations/exploration_7&quot;\""));
+    assert!(page.contains("href=\"/explorations/exploration_7&quot;\""));
     // One that has no figures is in no picture, and none is drawn of nothing.
     manifest["explored"]["setting"] = json!(3);
     let page = report_page(&report, &verification, &manifest, &Value::Null);

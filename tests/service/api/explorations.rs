@@ -121,7 +121,7 @@ async fn its_report_has_the_picture_for_stewards(
     let page = page.header("accept", "text/html").send().await.text();
     assert!(page.contains("Loss against risk"), "{page}");
     assert_eq!(page.matches("class=\"own\"").count(), 1);
-    assert!(page.contains(&format!("href=\"/v1/explorations/{exploration}\"")));
+    assert!(page.contains(&format!("href=\"/explorations/{exploration}\"")));
 }
 
 async fn an_exploration_waits_for_other_jobs(server: Server) {

@@ -1,6 +1,7 @@
 //! Pages for people: who gets in, what ends a session, and what other sites can't do.
 
 mod catalogue;
+mod explorations;
 mod queries;
 
 use serde_json::{Value, json};
