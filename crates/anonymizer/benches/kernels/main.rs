@@ -10,6 +10,7 @@
 //! through `Refinement`). Rayon uses all cores: `RAYON_NUM_THREADS=1` shows one.
 //! Figures of whole runs are those of `scripts/compare`.
 
+mod asking;
 mod cancelling;
 mod fitting;
 mod grouping;

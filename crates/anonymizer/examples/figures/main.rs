@@ -14,6 +14,7 @@ mod load;
 mod mondrian;
 mod one_to_many;
 mod personalized;
+mod queries;
 mod query_error;
 mod series;
 mod slicing;
@@ -27,13 +28,14 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Print = fn() -> Result<(), Failure>;
 
 /// A name, and what prints its figures.
-const FIGURES: [(&str, Print); 10] = [
+const FIGURES: [(&str, Print); 11] = [
     ("arp", arp::run),
     ("attack", attack::run),
     ("lgb", lgb::run),
     ("mondrian", mondrian::run),
     ("one_to_many", one_to_many::run),
     ("personalized", personalized::run),
+    ("queries", queries::run),
     ("query_error", query_error::run),
     ("series", series::run),
     ("slicing", slicing::run),

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use crate::microdata::AttributeType::{Decimal, Integer};
 use crate::privacy::CancelFlag;
 use crate::release::Cell;
@@ -10,7 +12,9 @@ use super::answer::{AnsweredCell, QueryAnswer};
 use super::condition::Condition;
 use super::count::{Count, Scratch};
 use super::expression::{CELLS_MAX, GROUPS_MAX, InvalidQuery, List, MEASURES_MAX, Query};
+use super::grouped::Grouped;
 use super::index::{Conditions, QueryIndex, narrow};
+use super::sum::Total;
 
 /// Values of one attribute that are gone through for those that conditions
 /// leave.
@@ -19,9 +23,26 @@ const VALUES_LISTED_MAX: usize = 200_000;
 /// What a query asks for each combination.
 struct Figures<'q> {
     count: bool,
-    /// Names of the numbers by position, with whether their sum and their
-    /// average are asked for.
-    measures: BTreeMap<usize, (&'q str, bool, bool)>,
+    /// The numbers by position.
+    measures: BTreeMap<usize, Asked<'q>>,
+}
+
+/// A number's name, with whether its sum and its average are asked for.
+type Asked<'q> = (&'q str, bool, bool);
+
+/// Attributes that are grouped by, each with its values.
+type GroupedValues = Vec<(usize, Vec<Cell>)>;
+
+impl Figures<'_> {
+    /// A cell with its count, as far as that is asked for.
+    fn counted(&self, count: Count) -> AnsweredCell {
+        AnsweredCell {
+            rows: count.rows,
+            groups: count.groups_touched,
+            count: self.count.then(|| count.answer()),
+            ..AnsweredCell::default()
+        }
+    }
 }
 
 impl QueryIndex<'_> {
@@ -33,33 +54,92 @@ impl QueryIndex<'_> {
         let conditions = self.conditions(&query.predicates)?;
         let figures = self.figures(query)?;
         let grouped = self.grouped(query, &conditions)?;
+        let is_empty = grouped.iter().any(|(_, values)| values.is_empty());
+        let cells = match (is_empty, grouped.len()) {
+            (true, _) => Some(Vec::new()),
+            (false, 0) => None,
+            (false, _) => self.cells_at_once(&figures, &conditions, (&grouped, cancel)),
+        };
+        Ok(QueryAnswer {
+            cells: cells.unwrap_or_else(|| {
+                self.cells_one_by_one(&figures, &conditions, (&grouped, cancel))
+            }),
+            group_by: query.group_by.clone(),
+        })
+    }
+
+    /// The figures of all cells with a row, classes being gone through once;
+    /// `None` where the release is laid out in a way that does not allow it.
+    fn cells_at_once(
+        &self,
+        figures: &Figures<'_>,
+        conditions: &Conditions,
+        (grouped, cancel): (&GroupedValues, &CancelFlag),
+    ) -> Option<Vec<AnsweredCell>> {
+        let cells = Grouped::count(self, conditions, grouped, cancel)?;
+        let measures: Vec<_> = figures.measures.iter().collect();
+        let totals = measures.par_iter().map(|(at, _)| cells.total(**at, cancel));
+        let totals = totals.collect::<Vec<_>>();
+        let counted = cells.counts.iter().enumerate();
+        let counted = counted.filter(|(_, count)| count.rows > 0);
+        let answered = counted.map(|(number, count)| {
+            let mut cell = figures.counted(*count);
+            cell.values = values_of(number, grouped);
+            for ((_, asked), totals) in measures.iter().zip(&totals) {
+                add_total(&mut cell, asked, &totals[number]);
+            }
+            cell
+        });
+        Some(answered.collect())
+    }
+
+    /// The cells of an answer, each asked for itself, and whether the index would
+    /// not have done so: what cells at once are held against.
+    #[cfg(test)]
+    pub(super) fn answer_one_by_one(
+        &self,
+        query: &Query,
+    ) -> Result<(Vec<AnsweredCell>, bool), InvalidQuery> {
+        let conditions = self.conditions(&query.predicates)?;
+        let grouped = self.grouped(query, &conditions)?;
+        if grouped.iter().any(|(_, values)| values.is_empty()) {
+            return Ok((Vec::new(), true));
+        }
+        let (figures, cancel) = (self.figures(query)?, CancelFlag::never());
+        let at_once = Grouped::count(self, &conditions, &grouped, cancel).is_some();
+        let cells = self.cells_one_by_one(&figures, &conditions, (&grouped, cancel));
+        Ok((cells, at_once))
+    }
+
+    /// The same, each cell for itself; without `group_by` also a cell without a
+    /// row.
+    fn cells_one_by_one(
+        &self,
+        figures: &Figures<'_>,
+        conditions: &Conditions,
+        (grouped, cancel): (&GroupedValues, &CancelFlag),
+    ) -> Vec<AnsweredCell> {
         let mut scratch = Scratch::default();
         let mut cells = Vec::new();
         let mut chosen = vec![0; grouped.len()];
-        if grouped.iter().all(|(_, values)| !values.is_empty()) {
-            loop {
-                cancel.heed();
-                let mut narrowed = conditions.clone();
-                let mut values = Vec::with_capacity(grouped.len());
-                for ((at, of), &value) in grouped.iter().zip(&chosen) {
-                    let only = Condition::only(&of[value], &self.domains[*at]);
-                    narrow(&mut narrowed, *at, only);
-                    values.push(exact_text(&of[value]));
-                }
-                let count = self.count(&narrowed, &mut scratch);
-                if count.rows > 0 || grouped.is_empty() {
-                    let cell = self.cell(&figures, &narrowed, (count, cancel));
-                    cells.push(AnsweredCell { values, ..cell });
-                }
-                if !next(&mut chosen, &grouped) {
-                    break;
-                }
+        loop {
+            cancel.heed();
+            let mut narrowed = conditions.clone();
+            let mut values = Vec::with_capacity(grouped.len());
+            for ((at, of), &value) in grouped.iter().zip(&chosen) {
+                let only = Condition::only(&of[value], &self.domains[*at]);
+                narrow(&mut narrowed, *at, only);
+                values.push(exact_text(&of[value]));
+            }
+            let count = self.count(&narrowed, &mut scratch);
+            if count.rows > 0 || grouped.is_empty() {
+                let cell = self.cell(figures, &narrowed, (count, cancel));
+                cells.push(AnsweredCell { values, ..cell });
+            }
+            if !next(&mut chosen, grouped) {
+                return cells;
             }
         }
-        Ok(QueryAnswer {
-            group_by: query.group_by.clone(),
-            cells,
-        })
     }
 
     /// The figures of the records that satisfy these conditions.
@@ -69,21 +149,10 @@ impl QueryIndex<'_> {
         conditions: &Conditions,
         (count, cancel): (Count, &CancelFlag),
     ) -> AnsweredCell {
-        let mut cell = AnsweredCell {
-            rows: count.rows,
-            groups: count.groups_touched,
-            count: figures.count.then(|| count.answer()),
-            ..AnsweredCell::default()
-        };
-        for (&at, &(name, sum, avg)) in &figures.measures {
+        let mut cell = figures.counted(count);
+        for (&at, asked) in &figures.measures {
             cancel.heed();
-            let total = self.total(at, conditions);
-            if sum {
-                cell.sum.insert(name.into(), total.sum());
-            }
-            if avg {
-                cell.avg.insert(name.into(), total.average());
-            }
+            add_total(&mut cell, asked, &self.total(at, conditions));
         }
         cell
     }
@@ -119,7 +188,7 @@ impl QueryIndex<'_> {
         &self,
         query: &Query,
         conditions: &Conditions,
-    ) -> Result<Vec<(usize, Vec<Cell>)>, InvalidQuery> {
+    ) -> Result<GroupedValues, InvalidQuery> {
         if query.group_by.len() > GROUPS_MAX {
             return Err(InvalidQuery::TooMany(List::GroupBy, GROUPS_MAX));
         }
@@ -145,9 +214,33 @@ impl QueryIndex<'_> {
     }
 }
 
+/// Adds what is asked of a number to a cell.
+fn add_total(cell: &mut AnsweredCell, &(name, sum, avg): &Asked<'_>, total: &Total) {
+    if sum {
+        cell.sum.insert(name.into(), total.sum());
+    }
+    if avg {
+        cell.avg.insert(name.into(), total.average());
+    }
+}
+
+/// The values of the cell of this number; the last attribute's are next to each
+/// other.
+fn values_of(number: usize, grouped: &GroupedValues) -> Vec<String> {
+    let mut left = number;
+    let values = grouped.iter().rev().map(|(_, values)| {
+        let value = &values[left % values.len()];
+        left /= values.len();
+        exact_text(value)
+    });
+    let mut values: Vec<String> = values.collect();
+    values.reverse();
+    values
+}
+
 /// Goes on to the next combination, the last attribute first; whether there is
 /// one.
-fn next(chosen: &mut [usize], grouped: &[(usize, Vec<Cell>)]) -> bool {
+fn next(chosen: &mut [usize], grouped: &GroupedValues) -> bool {
     for (value, (_, values)) in chosen.iter_mut().zip(grouped).rev() {
         *value += 1;
         if *value < values.len() {

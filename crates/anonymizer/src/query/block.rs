@@ -15,7 +15,7 @@ pub(super) const BLOCK_CLASSES: usize = 1024;
 /// Weights whose product with one more is no 0, however small they are.
 const CONDITIONS_MAX: usize = 15;
 /// Sums that are kept side by side.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// Rows that are certain and possible on every attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

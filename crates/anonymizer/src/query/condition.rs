@@ -477,7 +477,8 @@ fn closed(lo: f64, hi: f64) -> Span {
     }
 }
 
-fn whole_ends(cell: &Cell) -> Option<(i64, i64)> {
+/// The ends of a cell of whole numbers or days.
+pub(super) fn whole_ends(cell: &Cell) -> Option<(i64, i64)> {
     match *cell {
         Cell::Integer(lo, hi) => Some((lo, hi)),
         Cell::Date(lo, hi) => Some((i64::from(lo), i64::from(hi))),

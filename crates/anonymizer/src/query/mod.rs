@@ -36,6 +36,7 @@ pub mod error;
 mod exact;
 mod expression;
 mod filter;
+mod grouped;
 mod index;
 mod knowledge;
 mod pairs;

@@ -59,6 +59,11 @@ impl Pairs {
         }
     }
 
+    /// Whether any are.
+    pub(super) fn are_kept(&self) -> bool {
+        !self.pairs.is_empty()
+    }
+
     /// The pair of two attributes in order, of classes with these sizes; `None`
     /// where it is not kept.
     pub(super) fn get(

@@ -12,12 +12,12 @@ use crate::release::Cell;
 pub struct Places {
     shown: Vec<CellPlaces>,
     /// Positions in all sets, one set behind the other.
-    members: Vec<u32>,
+    pub(super) members: Vec<u32>,
 }
 
 /// What one cell shows.
 #[derive(Clone, Copy, Debug)]
-enum CellPlaces {
+pub(super) enum CellPlaces {
     /// Nothing of the value.
     Nothing,
     /// Positions from the first to the last.
@@ -98,6 +98,11 @@ impl Places {
             to: self.members.len() as u32,
             size: size as u32,
         }
+    }
+
+    /// What each cell shows.
+    pub(super) fn shown(&self) -> impl Iterator<Item = CellPlaces> + '_ {
+        self.shown.iter().copied()
     }
 
     /// Number of positions that judging every cell once looks at.

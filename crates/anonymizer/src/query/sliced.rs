@@ -17,7 +17,7 @@ use super::condition::Condition;
 use super::count::Count;
 use super::index::{Conditions, QueryIndex};
 use super::knowledge::PublicDomain;
-use super::sum::{PoolValue, Total};
+use super::sum::{PoolValue, Total, ascending};
 
 /// Rows of a sliced table by bucket, attributes by column.
 #[derive(Debug)]
@@ -113,7 +113,8 @@ impl SlicedRows {
             let sum: f64 = values.iter().map(|one| one.value).sum();
             let records = share * values.len() as f64;
             if records > 0.0 {
-                total.add_pool(records, share * sum, &mut values);
+                ascending(&mut values);
+                total.add_pool(records, share * sum, &values);
             }
         }
         total

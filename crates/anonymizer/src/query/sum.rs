@@ -9,11 +9,13 @@
 //! and largest x values (*ours*). Predicates on the measure itself narrow a
 //! source's values instead of multiplying.
 
-use crate::release::Link;
+use crate::release::{Buckets, Link};
 
 use super::answer::{Bounds, Estimate};
+use super::attribute::IndexedAttribute;
 use super::condition::{Condition, Part};
 use super::index::{Conditions, QueryIndex};
+use super::knowledge::PublicDomain;
 use super::table::{JudgementTable, bucket_matches};
 
 /// Rounding forgiven before a count goes up or down to a whole number.
@@ -115,57 +117,124 @@ impl QueryIndex<'_> {
 
     /// Adds what the pools of the measure give; `weights` has one entry each.
     fn add_pools(&self, measure: usize, own: &Condition, weights: &[f64], total: &mut Total) {
-        let domain = &self.domains[measure];
-        let Some(buckets) = &self.attributes[measure].buckets else {
+        let (attribute, domain) = (&self.attributes[measure], &self.domains[measure]);
+        let Some(source) = PoolSource::new(own, attribute, domain) else {
             return;
         };
-        let matches = bucket_matches(own, buckets, domain);
-        let values: Vec<Option<f64>> = buckets
-            .cells()
-            .iter()
-            .map(|cell| own.part(cell, domain).map(|part| part.min))
-            .collect();
-        let mut pool_values: Vec<PoolValue> = Vec::new();
+        let mut values: Vec<PoolValue> = Vec::new();
         for (pool, &weight) in weights.iter().enumerate() {
             if weight <= 0.0 {
                 continue;
             }
-            pool_values.clear();
-            let (mut share, mut moment) = (0.0, 0.0);
-            // A bucket of the pool: `cells` of its own cells are the pool's,
-            // which is `part` of the pool.
-            let mut add = |bucket: usize, cells: u32, part: f64| {
-                let size = f64::from(buckets.sizes()[bucket]);
-                share += part * f64::from(matches[bucket]) / size;
-                for (value, count) in buckets.coded_run(bucket) {
-                    if let Some(value) = values[value as usize] {
-                        moment += part * value * f64::from(count) / size;
-                        let copies = f64::from(count.min(cells));
-                        pool_values.push(PoolValue { value, copies });
-                    }
-                }
-            };
-            match buckets.link() {
-                Link::Row(_) => add(pool, u32::MAX, 1.0),
-                Link::Group {
-                    starts,
-                    buckets: of_group,
-                    counts,
-                    ..
-                } => {
-                    let run = starts[pool] as usize..starts[pool + 1] as usize;
-                    let cells: f64 = counts[run.clone()].iter().map(|&n| f64::from(n)).sum();
-                    for at in run {
-                        add(
-                            of_group[at] as usize,
-                            counts[at],
-                            f64::from(counts[at]) / cells,
-                        );
-                    }
+            let (share, moment) = source.gather(pool, &mut values);
+            total.add_pool(weight * share, weight * moment, &values);
+        }
+    }
+}
+
+/// The values that the pools of a measure give.
+pub(super) struct PoolSource<'a> {
+    buckets: &'a Buckets<'a>,
+    satisfying: Satisfying<'a>,
+}
+
+/// Which values of buckets satisfy.
+enum Satisfying<'a> {
+    /// How many cells of each bucket do, and the value of each cell that does.
+    Of(Vec<u32>, Vec<Option<f64>>),
+    /// Those of one number, by the numbers of the cells; and the value.
+    Only(&'a [u32], (u32, f64)),
+}
+
+impl<'a> PoolSource<'a> {
+    /// The values that satisfy a condition; `None` without buckets.
+    pub(super) fn new(
+        own: &Condition,
+        attribute: &'a IndexedAttribute<'a>,
+        domain: &PublicDomain,
+    ) -> Option<Self> {
+        let buckets = attribute.buckets.as_ref()?;
+        let matches = bucket_matches(own, buckets, domain);
+        let values = buckets.cells().iter();
+        let values = values.map(|cell| own.part(cell, domain).map(|part| part.min));
+        Some(Self {
+            satisfying: Satisfying::Of(matches, values.collect()),
+            buckets,
+        })
+    }
+
+    /// Those of one number: `numbers` has one for each cell of the buckets.
+    pub(super) fn of_value(
+        buckets: &'a Buckets<'a>,
+        numbers: &'a [u32],
+        value: (u32, f64),
+    ) -> Self {
+        Self {
+            buckets,
+            satisfying: Satisfying::Only(numbers, value),
+        }
+    }
+
+    /// How many of a bucket's cells satisfy.
+    fn matched(&self, bucket: usize) -> u32 {
+        match &self.satisfying {
+            Satisfying::Of(matches, _) => matches[bucket],
+            Satisfying::Only(numbers, (number, _)) => {
+                let run = self.buckets.coded_run(bucket);
+                run.filter(|&(cell, _)| numbers[cell as usize] == *number)
+                    .map(|(_, count)| count)
+                    .sum()
+            }
+        }
+    }
+
+    /// The value of a cell of the buckets, if it satisfies.
+    fn value(&self, cell: u32) -> Option<f64> {
+        match &self.satisfying {
+            Satisfying::Of(_, values) => values[cell as usize],
+            Satisfying::Only(numbers, (number, value)) => {
+                (numbers[cell as usize] == *number).then_some(*value)
+            }
+        }
+    }
+
+    /// Puts the satisfying values of a pool into `values`, ascending; the share of its rows
+    /// that have one, and their sum a row.
+    pub(super) fn gather(&self, pool: usize, values: &mut Vec<PoolValue>) -> (f64, f64) {
+        let buckets = self.buckets;
+        values.clear();
+        let (mut share, mut moment) = (0.0, 0.0);
+        // A bucket of the pool: `cells` of its own cells are the pool's,
+        // which is `part` of the pool.
+        let mut add = |bucket: usize, cells: u32, part: f64| {
+            let size = f64::from(buckets.sizes()[bucket]);
+            share += part * f64::from(self.matched(bucket)) / size;
+            for (value, count) in buckets.coded_run(bucket) {
+                if let Some(value) = self.value(value) {
+                    moment += part * value * f64::from(count) / size;
+                    let copies = f64::from(count.min(cells));
+                    values.push(PoolValue { value, copies });
                 }
             }
-            total.add_pool(weight * share, weight * moment, &mut pool_values);
+        };
+        match buckets.link() {
+            Link::Row(_) => add(pool, u32::MAX, 1.0),
+            Link::Group {
+                starts,
+                buckets: of_group,
+                counts,
+                ..
+            } => {
+                let run = starts[pool] as usize..starts[pool + 1] as usize;
+                let cells: f64 = counts[run.clone()].iter().map(|&n| f64::from(n)).sum();
+                for at in run {
+                    let part = f64::from(counts[at]) / cells;
+                    add(of_group[at] as usize, counts[at], part);
+                }
+            }
         }
+        ascending(values);
+        (share, moment)
     }
 }
 
@@ -202,12 +271,12 @@ impl Total {
         self.rounded.1 += (fewest * part.max).max(most * part.max);
     }
 
-    /// Adds records of one pool with these values; `estimate` is their sum.
-    pub(super) fn add_pool(&mut self, records: f64, estimate: f64, values: &mut [PoolValue]) {
+    /// Adds records of one pool with these values, ascending; `estimate` is their
+    /// sum.
+    pub(super) fn add_pool(&mut self, records: f64, estimate: f64, values: &[PoolValue]) {
         self.records += records;
         self.estimate += estimate;
         let (fewest, most) = whole_around(records);
-        values.sort_by(|left, right| left.value.total_cmp(&right.value));
         let smallest = |records: f64| first(values.iter(), records);
         let largest = |records: f64| first(values.iter().rev(), records);
         self.exact.0 += smallest(records);
@@ -215,6 +284,11 @@ impl Total {
         self.rounded.0 += smallest(fewest).min(smallest(most));
         self.rounded.1 += largest(fewest).max(largest(most));
     }
+}
+
+/// Puts values in ascending order.
+pub(super) fn ascending(values: &mut [PoolValue]) {
+    values.sort_by(|left, right| left.value.total_cmp(&right.value));
 }
 
 /// The sum of the first `records` values, the last one in part.
