@@ -98,6 +98,16 @@ def parse_item_list(texts: list[str] | None, masked: bool) -> Cell:
     return Cell(Kind.ITEMS, items=tuple(_members(t) if t.startswith("{") else (plain(t),) for t in texts))
 
 
+def parse_set_list(labels: list[str] | None, masked: bool) -> Cell:
+    """Read a category from the list of those that it may be, as Parquet has it."""
+    if labels is None:
+        return MASKED if masked else EMPTY
+    if labels == [MISSING]:
+        return NONE
+    known = tuple(label for label in labels if label != MISSING)
+    return Cell(Kind.LABELS, labels=known, or_missing=len(known) < len(labels))
+
+
 def day(text: str) -> int:
     """Days since 1970-01-01 of `YYYY-MM-DD`."""
     return datetime.date.fromisoformat(text).toordinal() - _EPOCH

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-from ._cells import Cell, parse, parse_item_list, parse_items, plain
+from ._cells import Cell, parse, parse_item_list, parse_items, parse_set_list, plain
 from ._errors import ReleaseError
 
 Ints = npt.NDArray[np.int64]
@@ -94,7 +94,7 @@ def read_table(description: dict[str, Any], path: Path) -> Table:
             if content in _NUMBERS:
                 table.numbers[name] = _numbers(source[name])
             elif content in ("attribute", "value"):
-                table.texts[name] = _texts(source[name])
+                table.texts[name] = _texts(_values(source, column))
                 table.kinds.update(column.get("types") or {})
                 if content == "attribute":
                     table.texts[name].texts = [plain(text) for text in table.texts[name].texts]
@@ -127,6 +127,27 @@ def _texts(column: pa.ChunkedArray) -> Texts:
     return Texts(coded.dictionary.to_pylist(), codes)
 
 
+_VALUES = ("integer", "decimal", "date", "categorical")
+
+
+def _values(source: pa.Table, column: dict[str, Any]) -> pa.ChunkedArray:
+    """Texts of a column of names or values: Parquet has a column for each type that values have."""
+    name, kinds = column["name"], set((column.get("types") or {}).values())
+    names = source.schema.names
+    if name in names and (pa.types.is_string(source[name].type) or pa.types.is_dictionary(source[name].type)):
+        return source[name]
+    fields = [name] if len(kinds) == 1 else [f"{name}_{kind}" for kind in _VALUES if kind in kinds]
+    at = names.index(fields[0])
+    texts = [source.column(at + one).cast(pa.string()) for one in range(len(fields))]
+    behind = at + len(fields)
+    joined = pc.coalesce(*texts)
+    if column.get("masked"):
+        joined, behind = pc.if_else(source.column(behind), "*", joined), behind + 1
+    if column.get("missing"):
+        joined = pc.if_else(source.column(behind), "(missing)", joined)
+    return joined
+
+
 def _csv_column(source: pa.Table, column: dict[str, Any]) -> Texts | Column:
     texts = _texts(source[column["name"]])
     if column["content"] == "fingerprint":
@@ -141,12 +162,15 @@ def _parquet_column(source: pa.Table, column: dict[str, Any]) -> Texts | Column:
     width = 2 if source.schema.names[at] == f"{name}_min" and content == "generalized" else 1
     behind = at + width
     masked = missing = None
-    if column.get("masked") and (kind != "categorical" or content == "fingerprint"):
+    sets = pa.types.is_list(source.schema.types[at]) and content != "fingerprint"
+    if column.get("masked") and (kind != "categorical" or sets or content == "fingerprint"):
         masked, behind = source.column(behind), behind + 1
     if column.get("missing") and kind != "categorical":
         missing = source.column(behind)
     if content == "fingerprint":
-        return _fingerprints(source.column(at), masked)
+        return _listed(source.column(at), masked, "fingerprint", parse_item_list)
+    if sets:
+        return _listed(source.column(at), masked, content, parse_set_list)
     if kind == "categorical":
         return _texts(source.column(at))
     low, high = source.column(at).cast(pa.string()), source.column(at + width - 1).cast(pa.string())
@@ -163,10 +187,15 @@ def _is_range(source: pa.Table, name: str, content: str, kind: str) -> bool:
     return content == "generalized" and kind != "categorical" and f"{name}_min" in source.schema.names
 
 
-def _fingerprints(column: pa.ChunkedArray, masked: pa.ChunkedArray | None) -> Column:
+def _listed(
+    column: pa.ChunkedArray,
+    masked: pa.ChunkedArray | None,
+    content: str,
+    parse_list: Callable[[list[str] | None, bool], Cell],
+) -> Column:
     flags = masked.to_pylist() if masked is not None else [False] * len(column)
     cells: dict[Cell, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
     for row, (items, flag) in enumerate(zip(column.to_pylist(), flags, strict=True)):
-        codes[row] = cells.setdefault(parse_item_list(items, bool(flag)), len(cells))
-    return Column("categorical", "fingerprint", list(cells), codes)
+        codes[row] = cells.setdefault(parse_list(items, bool(flag)), len(cells))
+    return Column("categorical", content, list(cells), codes)

@@ -26,19 +26,26 @@ impl ColumnDescription {
     /// Descriptions of the columns of `table`, in order. Reads every code once.
     pub fn all(table: &PublishedTable) -> Vec<Self> {
         let columns = table.columns.iter().enumerate();
-        let describe = |(position, column): (usize, &PublishedColumn)| Self {
-            name: column.name.clone(),
-            content: column.content,
-            kind: column.kind,
-            types: match column.content {
+        let describe = |(position, column): (usize, &PublishedColumn)| {
+            let types = match column.content {
                 Content::Value => value_types(&table.columns[..position], column),
                 _ => BTreeMap::new(),
-            },
-            masked: has_rows_of(column, |cell| *cell == Cell::Masked),
-            missing: is_number(column.kind)
-                && has_rows_of(column, |cell| {
-                    cell.is_missing() || matches!(cell, Cell::OrMissing(_))
-                }),
+            };
+            let has_numbers =
+                is_number(column.kind) || types.values().any(|&kind| is_number(Some(kind)));
+            Self {
+                name: column.name.clone(),
+                content: column.content,
+                kind: column.kind,
+                types,
+                masked: has_rows_of(column, |cell| *cell == Cell::Masked),
+                missing: has_numbers
+                    && has_rows_of(column, |cell| {
+                        cell.is_missing() || matches!(cell, Cell::OrMissing(_))
+                    }),
+                sets: column.content == Content::Generalized
+                    && has_rows_of(column, |cell| matches!(cell, Cell::Set(_))),
+            }
         };
         columns.map(describe).collect()
     }

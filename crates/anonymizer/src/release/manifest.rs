@@ -256,10 +256,14 @@ pub struct ColumnDescription {
     /// Whether some cell is masked (columnar formats then say which).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
-    /// Whether some number or date of the column is, or may be, missing
-    /// (columnar formats then say which).
+    /// Whether some number or date of the column, or of values that it has, is or
+    /// may be missing (columnar formats then say which).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
+    /// Whether some category of the column is a set (columnar formats then have
+    /// lists).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sets: bool,
 }
 
 /// What a release was made from.

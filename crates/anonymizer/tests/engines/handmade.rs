@@ -137,6 +137,7 @@ fn decode(name: &str, text: &str, contents: &[(Content, Option<AttributeType>)])
             },
             masked: false,
             missing: false,
+            sets: false,
         })
         .collect();
     let mut decoder = CsvDecoder::new(&columns);

@@ -85,11 +85,7 @@ impl<'a> Texts<'a> {
     /// Takes the column's arrays, which have the column's types, off the front.
     fn take(column: &ColumnDescription, arrays: &'a [ArrayRef]) -> (Self, &'a [ArrayRef]) {
         let shape = Shape::of(column);
-        let width = match shape {
-            Shape::Interval(_) => 2,
-            _ => 1,
-        };
-        let (values, mut rest) = arrays.split_at(width);
+        let (values, mut rest) = arrays.split_at(shape.width());
         let mut flags = |is_told: bool| {
             let (flags, behind) = rest.split_at_checked(usize::from(is_told))?;
             rest = behind;
@@ -118,13 +114,16 @@ impl<'a> Texts<'a> {
             (true, true, _) if !missing => out.push('*'),
             (false, true, _) if missing => Cell::missing().text(out),
             (false, true, _) => {}
-            (false, false, 0) if missing => {
+            (false, false, 0) if missing && !matches!(self.shape, Shape::Values(_)) => {
                 // Such a cell is written as the set of both.
                 out.push_str(OR_MISSING);
                 self.write_value(row, out)?;
                 out.push('}');
             }
-            (false, false, 0) => self.write_value(row, out)?,
+            (false, false, _) if missing => return Err(WireFault::Malformed),
+            (false, false, nulls) if nulls + self.shape.filled() == self.values.len() => {
+                self.write_value(row, out)?;
+            }
             _ => return Err(WireFault::Malformed),
         }
         Ok(())
@@ -146,16 +145,27 @@ impl<'a> Texts<'a> {
                     out.push_str(&hi);
                 }
             }
-            Shape::Text => {
-                let dictionary = first.as_dictionary::<Int32Type>();
-                let texts = dictionary.values().as_string::<i32>();
-                let key = usize::try_from(dictionary.keys().value(row));
-                let key = key.map_err(|_| WireFault::Malformed)?;
-                // A null is how an empty cell is written.
-                if key >= texts.len() || texts.is_null(key) || texts.value(key).is_empty() {
-                    return Err(WireFault::Malformed);
+            Shape::Text => write_text(first, row, out)?,
+            Shape::Values(kinds) => {
+                for (axis, array) in kinds.axes().zip(self.values) {
+                    match axis {
+                        _ if array.is_null(row) => {}
+                        Some(axis) => out.push_str(&end_text(axis, array, row)),
+                        None => write_text(array, row, out)?,
+                    }
                 }
-                out.push_str(texts.value(key));
+            }
+            Shape::Set => {
+                let list = first.as_list::<i32>().value(row);
+                let labels = list.as_string::<i32>().iter();
+                let labels: Option<Vec<String>> =
+                    labels.map(|label| Some(label?.to_owned())).collect();
+                let mut labels = labels.ok_or(WireFault::Malformed)?;
+                match labels.len() {
+                    0 => return Err(WireFault::Malformed),
+                    1 => Cell::Label(labels.remove(0)).text(out),
+                    _ => Cell::Set(labels).text(out),
+                }
             }
             Shape::List => {
                 let list = first.as_list::<i32>().value(row);
@@ -168,6 +178,20 @@ impl<'a> Texts<'a> {
         }
         Ok(())
     }
+}
+
+/// Appends a text of a dictionary.
+fn write_text(array: &ArrayRef, row: usize, out: &mut String) -> Result<(), WireFault> {
+    let dictionary = array.as_dictionary::<Int32Type>();
+    let texts = dictionary.values().as_string::<i32>();
+    let key = usize::try_from(dictionary.keys().value(row));
+    let key = key.map_err(|_| WireFault::Malformed)?;
+    // A null is how an empty cell is written.
+    if key >= texts.len() || texts.is_null(key) || texts.value(key).is_empty() {
+        return Err(WireFault::Malformed);
+    }
+    out.push_str(texts.value(key));
+    Ok(())
 }
 
 fn end_text(axis: Axis, array: &ArrayRef, row: usize) -> String {

@@ -21,6 +21,59 @@ pub(super) enum Shape {
     Text,
     /// A list of labels.
     List,
+    /// A category as the list of those that it may be.
+    Set,
+    /// Values of several attributes: a field for each type that they have.
+    Values(Kinds),
+}
+
+/// Types of the attributes that a column has values of; at least one is of
+/// numbers or dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kinds([bool; 4]);
+
+impl Kinds {
+    /// The axis of each type, and none for texts, with the type's word.
+    const ALL: [(Option<Axis>, &str); 4] = [
+        (Some(Axis::Integer), "_integer"),
+        (Some(Axis::Decimal), "_decimal"),
+        (Some(Axis::Date), "_date"),
+        (None, "_categorical"),
+    ];
+
+    /// `None` where there are no numbers and no dates.
+    fn of(column: &ColumnDescription) -> Option<Self> {
+        let mut kinds = [false; 4];
+        for kind in column.types.values() {
+            kinds[match kind {
+                AttributeType::Integer => 0,
+                AttributeType::Decimal => 1,
+                AttributeType::Date => 2,
+                AttributeType::Categorical => 3,
+            }] = true;
+        }
+        kinds[..3].contains(&true).then_some(Self(kinds))
+    }
+
+    /// Axes, and none for texts, in order of the fields.
+    pub(super) fn axes(self) -> impl Iterator<Item = Option<Axis>> {
+        let kinds = Self::ALL.into_iter().zip(self.0);
+        kinds
+            .filter(|(_, is_there)| *is_there)
+            .map(|((axis, _), _)| axis)
+    }
+
+    /// What follows the column's name in those of the fields; nothing where
+    /// there is one type alone.
+    fn suffixes(self) -> Vec<&'static str> {
+        let kinds = Self::ALL.into_iter().zip(self.0);
+        let words = kinds.filter(|(_, is_there)| *is_there);
+        let words: Vec<&str> = words.map(|((_, word), _)| word).collect();
+        match words.len() {
+            1 => vec![""],
+            _ => words,
+        }
+    }
 }
 
 /// What an end of an interval is.
@@ -63,20 +116,58 @@ impl Shape {
             (Content::Generalized, Some(axis)) => Self::Interval(axis),
             (Content::Exact, Some(axis)) => Self::Point(axis),
             (Content::Fingerprint, _) => Self::List,
-            (Content::Generalized | Content::Exact | Content::Attribute | Content::Value, _) => {
-                Self::Text
-            }
+            (Content::Generalized, None) if column.sets => Self::Set,
+            (Content::Value, _) => Kinds::of(column).map_or(Self::Text, Self::Values),
+            (Content::Generalized | Content::Exact | Content::Attribute, _) => Self::Text,
         }
     }
 
     /// Whether a field beside the column says which cells are masked.
     pub(super) fn has_mask(self, column: &ColumnDescription) -> bool {
-        column.masked && matches!(self, Self::Interval(_) | Self::Point(_) | Self::List)
+        column.masked && self != Self::Text && self != Self::Number
+    }
+
+    /// Whether it has numbers or dates.
+    pub(super) fn has_numbers(self) -> bool {
+        matches!(self, Self::Interval(_) | Self::Point(_) | Self::Values(_))
+    }
+
+    /// The fields of the column itself: what follows its name, and the type.
+    fn fields(self) -> Vec<(&'static str, DataType)> {
+        let list = || DataType::List(item_field());
+        match self {
+            Self::Number => vec![("", DataType::Int64)],
+            Self::Interval(axis) => {
+                vec![("_min", axis.data_type()), ("_max", axis.data_type())]
+            }
+            Self::Point(axis) => vec![("", axis.data_type())],
+            Self::Text => vec![("", text_type())],
+            Self::List | Self::Set => vec![("", list())],
+            Self::Values(kinds) => {
+                let types = kinds
+                    .axes()
+                    .map(|axis| axis.map_or_else(text_type, Axis::data_type));
+                kinds.suffixes().into_iter().zip(types).collect()
+            }
+        }
+    }
+
+    /// How many of them have a value where there is one.
+    pub(super) fn filled(self) -> usize {
+        match self {
+            Self::Values(_) => 1,
+            other => other.width(),
+        }
+    }
+
+    /// Number of fields of the column itself.
+    pub(super) fn width(self) -> usize {
+        self.fields().len()
     }
 
     /// Whether a field beside the column says which values may be missing.
     pub(super) fn tells_missing(self, column: &ColumnDescription) -> bool {
-        column.missing && matches!(self, Self::Interval(_) | Self::Point(_))
+        column.missing && self.has_numbers()
     }
 }
 
@@ -95,16 +186,9 @@ pub(in crate::release) fn arrow_schema(columns: &[ColumnDescription]) -> SchemaR
     let mut fields: Vec<Field> = Vec::new();
     for column in columns {
         let shape = Shape::of(column);
-        let (data_type, suffixes): (_, &[&str]) = match shape {
-            Shape::Number => (DataType::Int64, &[""]),
-            Shape::Interval(axis) => (axis.data_type(), &["_min", "_max"]),
-            Shape::Point(axis) => (axis.data_type(), &[""]),
-            Shape::Text => (text_type(), &[""]),
-            Shape::List => (DataType::List(item_field()), &[""]),
-        };
-        for suffix in suffixes {
+        for (suffix, data_type) in shape.fields() {
             let name = field_name(column, suffix, columns, &fields);
-            fields.push(Field::new(name, data_type.clone(), true));
+            fields.push(Field::new(name, data_type, true));
         }
         if shape.has_mask(column) {
             let name = field_name(column, "_masked", columns, &fields);
@@ -148,6 +232,7 @@ mod tests {
             types: Default::default(),
             masked: false,
             missing: false,
+            sets: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Cells to Arrow arrays. Each distinct cell is looked at once; a row is a
 //! look-up of its code.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
@@ -10,12 +11,12 @@ use arrow_array::{
 };
 use arrow_schema::SchemaRef;
 
-use super::schema::{Axis, Shape, item_field};
-use crate::microdata::Codes;
+use super::schema::{Axis, Kinds, Shape, item_field};
+use crate::microdata::{AttributeType, Codes};
 use crate::release::cell::Cell;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::ColumnDescription;
-use crate::release::table::{Cells, PublishedColumn, PublishedTable};
+use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 /// The rows of `table`, whose dictionaries are canonical, as one batch.
 ///
@@ -28,22 +29,33 @@ pub(in crate::release) fn record_batch(
     schema: &SchemaRef,
 ) -> Result<RecordBatch, WireError> {
     let mut arrays = Vec::with_capacity(schema.fields().len());
-    for (description, column) in columns.iter().zip(&table.columns) {
+    for (position, (description, column)) in columns.iter().zip(&table.columns).enumerate() {
         let shape = Shape::of(description);
         let unfit = |fault| WireError::column(fault, &description.name);
-        column_arrays(shape, column, &mut arrays).map_err(unfit)?;
+        let numbers = match shape {
+            Shape::Values(_) => of_numbers(&table.columns[..position], &description.types),
+            _ => Vec::new(),
+        };
+        if let Shape::Values(kinds) = shape {
+            value_arrays(kinds, column, &numbers, &mut arrays).map_err(unfit)?;
+        } else {
+            column_arrays(shape, column, &mut arrays).map_err(unfit)?;
+        }
         let masked = rows_of(column, |cell| *cell == Cell::Masked);
         if shape.has_mask(description) {
             arrays.push(Arc::new(BooleanArray::from(masked)));
         } else if shape != Shape::Text && masked.contains(&true) {
             return Err(unfit(WireFault::CellUnfit));
         }
-        let missing = rows_of(column, |cell| {
+        let mut missing = rows_of(column, |cell| {
             cell.is_missing() || matches!(cell, Cell::OrMissing(_))
         });
+        for (missing, is_number) in missing.iter_mut().zip(&numbers) {
+            *missing &= is_number;
+        }
         if shape.tells_missing(description) {
             arrays.push(Arc::new(BooleanArray::from(missing)));
-        } else if matches!(shape, Shape::Interval(_) | Shape::Point(_)) && missing.contains(&true) {
+        } else if shape.has_numbers() && missing.contains(&true) {
             return Err(unfit(WireFault::CellUnfit));
         }
     }
@@ -64,7 +76,7 @@ fn column_arrays(
         _ => return Err(WireFault::CellUnfit),
     };
     match shape {
-        Shape::Number => {}
+        Shape::Number | Shape::Values(_) => {}
         Shape::Interval(axis) => {
             let ends = cells.iter().map(ends).collect::<Result<Vec<_>, _>>()?;
             arrays.push(axis_array(axis, codes, &ends, |ends| ends.0)?);
@@ -82,6 +94,72 @@ fn column_arrays(
         }
         Shape::Text => arrays.push(text_array(codes, cells)?),
         Shape::List => arrays.push(list_array(codes, cells)?),
+        Shape::Set => arrays.push(set_array(codes, cells)?),
+    }
+    Ok(())
+}
+
+/// For each row whether the attribute that it names, in the column of attributes
+/// before its value, has numbers or dates.
+fn of_numbers(before: &[PublishedColumn], types: &BTreeMap<String, AttributeType>) -> Vec<bool> {
+    let mut columns = before.iter();
+    let attribute = columns.rfind(|column| column.content == Content::Attribute);
+    let is_number = |cell: &Cell| match cell {
+        Cell::Label(name) => types
+            .get(name)
+            .is_some_and(|&kind| kind != AttributeType::Categorical),
+        _ => false,
+    };
+    attribute.map_or_else(Vec::new, |attribute| rows_of(attribute, is_number))
+}
+
+/// Values of attributes of several types; `numbers` tells rows of numbers and
+/// dates, whose missing values are no texts.
+fn value_arrays(
+    kinds: Kinds,
+    column: &PublishedColumn,
+    numbers: &[bool],
+    arrays: &mut Vec<ArrayRef>,
+) -> Result<(), WireFault> {
+    let Cells::Dictionary { codes, cells } = &column.cells else {
+        return Err(WireFault::CellUnfit);
+    };
+    let is_text = |cell: &Cell| matches!(cell, Cell::Label(_) | Cell::Set(_) | Cell::Items(_));
+    let is_told = |row: usize, cell: &Cell| !(cell.is_missing() && numbers.get(row) == Some(&true));
+    let is_exact = |cell: &Cell| match cell {
+        Cell::Integer(lo, hi) => lo == hi,
+        Cell::Decimal(lo, hi) => lo == hi,
+        Cell::Date(lo, hi) => lo == hi,
+        Cell::OrMissing(_) => false,
+        _ => true,
+    };
+    let has_texts = kinds.axes().any(|axis| axis.is_none());
+    if cells.iter().any(|cell| !is_exact(cell)) {
+        return Err(WireFault::CellUnfit);
+    }
+    for axis in kinds.axes() {
+        arrays.push(match axis {
+            Some(axis) => {
+                let of_axis = |cell: &Cell| match (axis, cell) {
+                    (Axis::Integer, Cell::Integer(..))
+                    | (Axis::Decimal, Cell::Decimal(..))
+                    | (Axis::Date, Cell::Date(..)) => ends(cell),
+                    _ => Ok(None),
+                };
+                let ends = cells.iter().map(of_axis).collect::<Result<Vec<_>, _>>()?;
+                axis_array(axis, codes, &ends, |ends| ends.0)?
+            }
+            None => text_array_where(codes, cells, (is_text, is_told))?,
+        });
+    }
+    // A text without a field for it would be lost.
+    let mut rows = codes.iter().enumerate();
+    let is_lost = |(row, code): (usize, u32)| {
+        let cell = &cells[code as usize];
+        is_text(cell) && is_told(row, cell)
+    };
+    if !has_texts && rows.any(is_lost) {
+        return Err(WireFault::CellUnfit);
     }
     Ok(())
 }
@@ -163,12 +241,22 @@ fn axis_array(
 }
 
 fn text_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
+    text_array_where(codes, cells, (|_| true, |_, _| true))
+}
+
+/// The texts of cells that `is_text`, in rows where `is_told` says so; null
+/// elsewhere.
+fn text_array_where(
+    codes: &Codes,
+    cells: &[Cell],
+    (is_text, is_told): (impl Fn(&Cell) -> bool, impl Fn(usize, &Cell) -> bool),
+) -> Result<ArrayRef, WireFault> {
     let mut keys = Vec::with_capacity(cells.len());
     let mut texts = Vec::with_capacity(cells.len());
     for cell in cells {
         let mut text = String::new();
         cell.text(&mut text);
-        if text.is_empty() {
+        if text.is_empty() || !is_text(cell) {
             keys.push(None);
         } else {
             let key = i32::try_from(texts.len()).map_err(|_| WireFault::CellUnfit)?;
@@ -176,7 +264,11 @@ fn text_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
             texts.push(text);
         }
     }
-    let keys: Int32Array = codes.iter().map(|code| keys[code as usize]).collect();
+    let keys = codes.iter().enumerate().map(|(row, code)| {
+        let code = code as usize;
+        keys[code].filter(|_| is_told(row, &cells[code]))
+    });
+    let keys: Int32Array = keys.collect();
     let texts = StringArray::from_iter_values(texts);
     let array = DictionaryArray::try_new(keys, Arc::new(texts));
     Ok(Arc::new(array.map_err(|_| WireFault::CellUnfit)?))
@@ -191,6 +283,28 @@ fn list_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
                 for item in items {
                     lists.values().append_value(item.text());
                 }
+                lists.append(true);
+            }
+            _ => return Err(WireFault::CellUnfit),
+        }
+    }
+    Ok(Arc::new(lists.finish()))
+}
+
+/// The categories that each row may have.
+fn set_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
+    let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item_field());
+    for code in codes {
+        match &cells[code as usize] {
+            Cell::Empty | Cell::Masked => lists.append_null(),
+            Cell::Label(label) => {
+                lists.values().append_value(label);
+                lists.append(true);
+            }
+            Cell::Set(labels) => {
+                labels
+                    .iter()
+                    .for_each(|label| lists.values().append_value(label));
                 lists.append(true);
             }
             _ => return Err(WireFault::CellUnfit),

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, Int64Type};
-use arrow_array::{RecordBatch, StringArray};
+use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use arrow_select::concat::concat_batches;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -267,4 +267,117 @@ fn tables_that_are_not_the_one_described_are_refused() {
         let error = transcoder.rows(&table, &mut Vec::new()).unwrap_err();
         assert_eq!(error.fault, fault);
     }
+}
+
+/// Rows of buckets: what they name, and the value; and sets beside nodes.
+fn with_values(names: &[&str], values: &[Cell]) -> PublishedTable {
+    let codes: Vec<u32> = (0..values.len() as u32).collect();
+    let names: Vec<Cell> = names.iter().map(|name| label(name)).collect();
+    let sets = [
+        Cell::Set(vec!["a".into(), "b|c".into()]),
+        label("*"),
+        Cell::Masked,
+        Cell::Empty,
+    ];
+    let sets: Vec<Cell> = (0..values.len()).map(|row| sets[row % 4].clone()).collect();
+    let category = Some(AttributeType::Categorical);
+    let columns = vec![
+        column(
+            "attribute",
+            Content::Attribute,
+            None,
+            dictionary(&codes, &names),
+        ),
+        column("value", Content::Value, None, dictionary(&codes, values)),
+        column(
+            "ward",
+            Content::Generalized,
+            category,
+            dictionary(&codes, &sets),
+        ),
+    ];
+    PublishedTable {
+        name: "buckets".into(),
+        columns,
+    }
+    .canonical()
+}
+
+fn streamed(table: &PublishedTable) -> RecordBatch {
+    let (description, pieces) = encode(table, 1 << 20);
+    let file = transcode(&description, &pieces, Format::Parquet);
+    let read = crate::release::decode_parquet(&description, file);
+    assert_eq!(read.as_ref(), Ok(table), "Parquet reads back");
+    let stream = transcode(&description, &pieces, Format::Arrow);
+    let mut reader = StreamReader::try_new(Cursor::new(stream), None).unwrap();
+    reader.next().unwrap().unwrap()
+}
+
+#[test]
+fn values_of_one_type_are_of_that_type_and_sets_are_lists() {
+    let values = [
+        Cell::Integer(-7, -7),
+        Cell::missing(),
+        Cell::Integer(9, 9),
+        Cell::Integer(10, 10),
+    ];
+    let batch = streamed(&with_values(&["age", "age", "age", "age"], &values));
+    let expected = ["attribute", "value", "value_missing", "ward", "ward_masked"];
+    assert_eq!(field_names(&batch), expected);
+    assert_eq!(
+        integers(&batch, "value"),
+        [Some(-7), None, Some(9), Some(10)]
+    );
+    let missing = batch.column_by_name("value_missing").unwrap().as_boolean();
+    assert_eq!(missing.iter().flatten().filter(|flag| *flag).count(), 1);
+    let wards = batch.column_by_name("ward").unwrap().as_list::<i32>();
+    let members = |row: usize| -> Vec<String> {
+        let members = wards.value(row);
+        let members = members.as_string::<i32>().iter().flatten();
+        members.map(str::to_owned).collect()
+    };
+    assert_eq!(
+        (members(0), members(1)),
+        (vec!["a".into(), "b|c".into()], vec!["*".to_owned()])
+    );
+    let nulls: Vec<bool> = (0..4).map(|row| wards.is_null(row)).collect();
+    assert_eq!(nulls, [false, false, true, true]);
+    let masked = batch.column_by_name("ward_masked").unwrap().as_boolean();
+    let masked: Vec<_> = masked.iter().flatten().collect();
+    assert_eq!(masked, [false, false, true, false]);
+}
+
+#[test]
+fn values_of_several_types_have_a_field_for_each() {
+    let values = [
+        Cell::Integer(5, 5),
+        Cell::Date(0, 0),
+        label("flu"),
+        Cell::missing(),
+        Cell::missing(),
+    ];
+    let batch = streamed(&with_values(
+        &["age", "day", "illness", "illness", "age"],
+        &values,
+    ));
+    let fields = [
+        "attribute",
+        "value_integer",
+        "value_date",
+        "value_categorical",
+        "value_missing",
+        "ward",
+        "ward_masked",
+    ];
+    assert_eq!(field_names(&batch), fields);
+    let integers = integers(&batch, "value_integer");
+    assert_eq!(integers, [Some(5), None, None, None, None]);
+    let texts = batch.column_by_name("value_categorical").unwrap();
+    let texts = texts.as_dictionary::<Int32Type>();
+    let texts = texts.downcast_dict::<StringArray>().unwrap();
+    let texts: Vec<_> = texts.into_iter().collect();
+    assert_eq!(texts, [None, None, Some("flu"), Some("(missing)"), None]);
+    let missing = batch.column_by_name("value_missing").unwrap().as_boolean();
+    let missing: Vec<_> = missing.iter().flatten().collect();
+    assert_eq!(missing, [false, false, false, false, true]);
 }

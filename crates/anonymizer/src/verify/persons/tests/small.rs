@@ -368,6 +368,7 @@ fn decode(text: &str) -> PublishedTable {
             types: std::collections::BTreeMap::new(),
             masked: false,
             missing: false,
+            sets: false,
         })
         .collect();
     let mut decoder = CsvDecoder::new(&columns);
