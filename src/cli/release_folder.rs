@@ -150,7 +150,7 @@ fn files_in(folder: &Path, inner: Option<&str>) -> Result<BTreeSet<String>, Exit
 
 /// The one file of a table.
 fn file_of(table: &TableDescription, files: &BTreeSet<String>) -> Result<(String, Format), Exit> {
-    let named = FORMATS.map(|format| (format!("{}.{}", table.name, format.as_str()), format));
+    let named = FORMATS.map(|format| (format!("{}.{}", table.name, format.extension()), format));
     let mut there = named.into_iter().filter(|(name, _)| files.contains(name));
     match (there.next(), there.next()) {
         (Some(one), None) => Ok(one),

@@ -60,7 +60,7 @@ impl WrittenTables {
         (tables, format): (&[EncodedTable], Format),
     ) -> Result<(), Exit> {
         for table in tables {
-            let name = format!("{}.{}", table.description.name, format.as_str());
+            let name = format!("{}.{}", table.description.name, format.extension());
             let convert = || -> io::Result<()> {
                 let file = File::create_new(folder.join(&name))?;
                 let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);

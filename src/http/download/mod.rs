@@ -60,7 +60,7 @@ impl Form {
     pub fn weight(self) -> u64 {
         match self.format {
             Format::Csv | Format::Ndjson => 1,
-            Format::Parquet | Format::Arrow => COLUMNAR_WEIGHT,
+            Format::Parquet | Format::Arrow | Format::ArrowFile => COLUMNAR_WEIGHT,
         }
     }
 

@@ -370,7 +370,7 @@ pub struct ReleaseQuery {
 
 /// The format of a table, in openapi.yaml's words.
 #[derive(ToSchema)]
-#[schema(as = TableFormat, rename_all = "lowercase")]
+#[schema(as = TableFormat, rename_all = "kebab-case")]
 #[allow(
     dead_code,
     reason = "describes `release::Format`, which knows nothing of OpenAPI"
@@ -380,6 +380,7 @@ enum FormatWord {
     Ndjson,
     Parquet,
     Arrow,
+    ArrowFile,
 }
 
 /// How a table is wanted.

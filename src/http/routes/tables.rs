@@ -43,11 +43,13 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     responses(
         (status = 200, description = "The table.",
             content((String = "text/csv"), (String = "application/x-ndjson"),
-                (Binary = "application/vnd.apache.parquet"), (Binary = "application/vnd.apache.arrow.stream")),
+                (Binary = "application/vnd.apache.parquet"), (Binary = "application/vnd.apache.arrow.stream"),
+                (Binary = "application/vnd.apache.arrow.file")),
             headers(("etag" = String, description = "Tag of the table in this format."))),
         (status = 206, description = "The part that was asked for.",
             content((String = "text/csv"), (String = "application/x-ndjson"),
-                (Binary = "application/vnd.apache.parquet"), (Binary = "application/vnd.apache.arrow.stream")),
+                (Binary = "application/vnd.apache.parquet"), (Binary = "application/vnd.apache.arrow.stream"),
+                (Binary = "application/vnd.apache.arrow.file")),
             headers(("content-range" = String, description = "Which bytes these are, and of how many."))),
         (status = 304, description = "The client has it already.")),
 )]
@@ -191,7 +193,7 @@ fn response_headers(download: &Download) -> HeaderMap {
     let file = format!(
         "attachment; filename=\"{}.{}\"",
         table.name,
-        form.format.as_str()
+        form.format.extension()
     );
     insert_text(&mut headers, header::CONTENT_DISPOSITION, &file);
     if form.is_canonical() && form.coding == ContentCoding::Identity {

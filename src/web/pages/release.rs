@@ -40,11 +40,12 @@ const LOSSES: [(&str, &str); 6] = [
 ];
 
 /// The formats of a download, as the API calls them.
-const FORMATS: [(Format, &str); 4] = [
+const FORMATS: [(Format, &str); 5] = [
     (Format::Csv, "CSV"),
     (Format::Parquet, "Parquet"),
     (Format::Ndjson, "NDJSON"),
-    (Format::Arrow, "Arrow"),
+    (Format::ArrowFile, "Arrow file"),
+    (Format::Arrow, "Arrow stream"),
 ];
 
 /// What a page of a release is made of.

@@ -86,6 +86,13 @@ async fn a_table_is_given_in_every_format_by_query_or_by_accept(server: Server) 
             arrow.media_type(),
             Some("application/vnd.apache.arrow.stream")
         );
+        let file = table(name).query("format", "arrow-file").send().await;
+        assert_eq!(file.media_type(), Some("application/vnd.apache.arrow.file"));
+        assert!(file.body.starts_with(b"ARROW1\0\0") && file.body.ends_with(b"ARROW1"));
+        let by_type = table(name).header("accept", "application/vnd.apache.arrow.file");
+        assert!(by_type.send().await.body == file.body);
+        let saved = file.header("content-disposition").expect("a name");
+        assert!(saved.ends_with(".arrow\""), "{saved}");
         let safe = table(name).query("spreadsheet_safe", true).send().await;
         assert_eq!(lines(&safe), rows + 1);
         assert_ne!(safe.header("etag"), csv.header("etag"));

@@ -282,7 +282,7 @@ class Client:
         format: str = "csv",  # noqa: A002
         progress: Progress = None,
     ) -> Path:
-        """Stream a table into a file, as `csv`, `ndjson`, `parquet` or `arrow`.
+        """Stream a table into a file, as `csv`, `ndjson`, `parquet`, `arrow` (a stream) or `arrow-file`.
 
         The file is there when it is whole; one of CSV was held against the
         digest of the manifest.

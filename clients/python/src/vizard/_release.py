@@ -81,7 +81,7 @@ class Release:
             name = description["name"]
             if name not in _TABLES:
                 raise ReleaseError("the manifest names a table that this package does not know")
-            files = [folder / f"{name}.csv", folder / f"{name}.parquet"]
+            files = [folder / f"{name}.{form}" for form in ("csv", "parquet", "arrow")]
             found = next((file for file in files if file.is_file()), None)
             if found is None:
                 raise ReleaseError(f"the folder lacks the table {name}")

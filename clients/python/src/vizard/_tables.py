@@ -77,9 +77,9 @@ def read_csv(path: Path) -> pa.Table:
 
 
 def read_table(description: dict[str, Any], path: Path) -> Table:
-    """Read a table of a release as its manifest describes it, from CSV or Parquet."""
-    if path.suffix == ".parquet":
-        source = pq.read_table(path)
+    """Read a table of a release as its manifest describes it, from CSV, Parquet or an Arrow file."""
+    if path.suffix != ".csv":
+        source = pq.read_table(path) if path.suffix == ".parquet" else pa.ipc.open_file(path).read_all()
         reader: Callable[[pa.Table, dict[str, Any]], Texts | Column] = _parquet_column
     else:
         source = read_csv(path)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A format of published tables. CSV is the canonical one; the others are
 /// made from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// `text/csv`.
     #[default]
@@ -16,20 +16,38 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC stream.
     Arrow,
+    /// An Arrow IPC file, with a footer that says where each batch is.
+    ArrowFile,
 }
 
 impl Format {
     /// All formats, the canonical one first.
-    pub const ALL: [Self; 4] = [Self::Csv, Self::Ndjson, Self::Parquet, Self::Arrow];
+    pub const ALL: [Self; 5] = [
+        Self::Csv,
+        Self::Ndjson,
+        Self::Parquet,
+        Self::Arrow,
+        Self::ArrowFile,
+    ];
 
-    /// The word for the format: in `?format=`, in `--format`, and behind the
-    /// dot of a file's name.
+    /// The word for the format, in `?format=`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::ArrowFile => "arrow-file",
+        }
+    }
+
+    /// What stands behind the dot of a file's name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            // As Arrow's own documents call streams and files.
+            Self::Arrow => "arrows",
+            Self::ArrowFile => "arrow",
+            other => other.as_str(),
         }
     }
 
@@ -45,6 +63,7 @@ impl Format {
             Self::Ndjson => "application/x-ndjson",
             Self::Parquet => "application/vnd.apache.parquet",
             Self::Arrow => "application/vnd.apache.arrow.stream",
+            Self::ArrowFile => "application/vnd.apache.arrow.file",
         }
     }
 

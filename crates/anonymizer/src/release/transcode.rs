@@ -1,7 +1,7 @@
 //! From the canonical CSV of a release to the format that was asked for,
 //! piece by piece, so that a download never holds a whole table.
 
-use super::arrow::ArrowWriter;
+use super::arrow::{ArrowFileWriter, ArrowWriter};
 use super::csv::{CsvDecoder, write_spreadsheet_safe};
 use super::error::{WireError, WireFault};
 use super::format::Format;
@@ -26,6 +26,7 @@ enum Writer {
     Ndjson,
     Parquet(Box<ParquetWriter>),
     Arrow(Box<ArrowWriter>),
+    ArrowFile(Box<ArrowFileWriter>),
 }
 
 impl Transcoder {
@@ -39,6 +40,7 @@ impl Transcoder {
             Format::Ndjson => Writer::Ndjson,
             Format::Parquet => Writer::Parquet(Box::new(ParquetWriter::new(&table.columns)?)),
             Format::Arrow => Writer::Arrow(Box::new(ArrowWriter::new(&table.columns)?)),
+            Format::ArrowFile => Writer::ArrowFile(Box::new(ArrowFileWriter::new(&table.columns)?)),
         };
         Ok(Self {
             name: table.name.clone(),
@@ -84,6 +86,7 @@ impl Transcoder {
             Writer::SpreadsheetCsv { .. } | Writer::Ndjson => Ok(()),
             Writer::Parquet(writer) => writer.finish(out),
             Writer::Arrow(writer) => writer.finish(out),
+            Writer::ArrowFile(writer) => writer.finish(out),
         }
     }
 
@@ -99,6 +102,7 @@ impl Transcoder {
             }
             Writer::Parquet(writer) => writer.rows(table, &self.columns, out),
             Writer::Arrow(writer) => writer.rows(table, &self.columns, out),
+            Writer::ArrowFile(writer) => writer.rows(table, &self.columns, out),
         }
     }
 }

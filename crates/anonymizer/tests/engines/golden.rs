@@ -90,7 +90,7 @@ fn table_digests(table: &EncodedTable) -> Value {
     let digests = Format::ALL.iter().map(|&format| {
         let mut file = Vec::new();
         table.transcode(format, &mut file).expect("it is in memory");
-        (format!("{format:?}").to_lowercase(), json!(hex(file)))
+        (format.as_str().to_owned(), json!(hex(file)))
     });
     Value::Object(digests.collect())
 }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
-use arrow_ipc::reader::StreamReader;
+use arrow_ipc::reader::{FileReader as ArrowFileReader, StreamReader};
 use arrow_select::concat::concat_batches;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
@@ -176,6 +176,38 @@ fn arrow_streams_hold_typed_columns() {
 }
 
 #[test]
+fn arrow_files_say_what_streams_say_with_plain_texts_and_a_footer() {
+    let (description, pieces) = encode(&table(), 50);
+    let stream = transcode(&description, &pieces, Format::Arrow);
+    let streamed: Vec<RecordBatch> = StreamReader::try_new(Cursor::new(stream), None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let file = transcode(&description, &pieces, Format::ArrowFile);
+    assert!(file.starts_with(b"ARROW1\0\0") && file.ends_with(b"ARROW1"));
+    let mut reader = ArrowFileReader::try_new(Cursor::new(file), None).unwrap();
+    assert_eq!(reader.num_batches(), streamed.len());
+    // Any batch first: the footer knows where it is.
+    for (at, streamed) in streamed.iter().enumerate().rev() {
+        reader.set_index(at).unwrap();
+        let batch = reader.next().unwrap().unwrap();
+        assert_eq!(field_names(&batch), FIELDS);
+        assert_eq!(integers(&batch, "age_min"), integers(streamed, "age_min"));
+        let texts = batch.column_by_name("sex").unwrap().as_string::<i32>();
+        let sex = streamed
+            .column_by_name("sex")
+            .unwrap()
+            .as_dictionary::<Int32Type>();
+        let sex = sex.downcast_dict::<StringArray>().unwrap();
+        assert!(texts.iter().eq(sex.into_iter()));
+        assert_eq!(
+            batch.column_by_name("codes").unwrap(),
+            streamed.column_by_name("codes").unwrap()
+        );
+    }
+}
+
+#[test]
 fn a_table_without_rows_is_a_whole_file_in_every_format() {
     let mut table = table();
     for column in &mut table.columns {
@@ -187,6 +219,12 @@ fn a_table_without_rows_is_a_whole_file_in_every_format() {
     let (description, pieces) = encode(&table, 50);
     let stream = transcode(&description, &pieces, Format::Arrow);
     let reader = StreamReader::try_new(Cursor::new(stream), None).unwrap();
+    assert_eq!(
+        reader.map(|batch| batch.unwrap().num_rows()).sum::<usize>(),
+        0
+    );
+    let file = transcode(&description, &pieces, Format::ArrowFile);
+    let reader = ArrowFileReader::try_new(Cursor::new(file), None).unwrap();
     assert_eq!(
         reader.map(|batch| batch.unwrap().num_rows()).sum::<usize>(),
         0
