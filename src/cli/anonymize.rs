@@ -30,7 +30,7 @@ use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document}
 use super::release_hierarchies::{FOLDER, Files, LIST};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
-use crate::job::{OfflineSpec, draw_seed};
+use crate::job::{NAME_CHARACTERS_MAX, OfflineSpec, draw_seed, job_name};
 
 /// Options of `vizard anonymize`.
 #[derive(Args, Debug)]
@@ -52,6 +52,9 @@ pub struct Options {
     /// Folder for the release; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// What people call the release, in place of the specification's `name`
+    #[arg(long, value_name = "TEXT", value_parser = named_release)]
+    name: Option<String>,
     /// Format of the tables
     #[arg(long, value_enum, default_value_t = TableFormat::Csv)]
     format: TableFormat,
@@ -112,6 +115,13 @@ impl Options {
             Ok(())
         }
     }
+}
+
+/// A name that a job may have.
+fn named_release(text: &str) -> Result<String, String> {
+    job_name(text).ok_or_else(|| {
+        format!("1 to {NAME_CHARACTERS_MAX} characters, and none that controls or turns text")
+    })
 }
 
 /// How tables are written.
@@ -220,7 +230,8 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     }
     write_release(options, (&input, &seed), &produced, written)?;
     watch.end();
-    summarize(&produced);
+    let name = options.name.as_deref();
+    summarize(&produced, name.or(input.spec.job.name.as_deref()));
     if options.timings {
         println!("{}", watch.line());
     }
@@ -332,8 +343,11 @@ fn write_release(
     Ok(())
 }
 
-fn summarize(produced: &Produced) {
+fn summarize(produced: &Produced, name: Option<&str>) {
     let manifest = &produced.manifest;
+    if let Some(name) = name {
+        println!("{name}");
+    }
     println!(
         "{} records published, {} excluded",
         manifest.records, produced.excluded

@@ -25,7 +25,7 @@ use vizard_anonymizer::verify::{MovedDates, reruns};
 
 use super::exit::Exit;
 use super::parts::read_joined;
-use crate::job::OfflineSpec;
+use crate::job::{NAME_CHARACTERS_MAX, OfflineSpec, job_name};
 
 /// Files that the offline commands read.
 #[derive(Args, Clone, Debug)]
@@ -252,6 +252,15 @@ impl InputOptions {
         }
         let mut spec: OfflineSpec =
             serde_json::from_slice(&spec).map_err(|error| unfit(error.to_string()))?;
+        if let Some(name) = &spec.job.name {
+            let named = job_name(name);
+            spec.job.name = Some(named.ok_or_else(|| {
+                unfit(format!(
+                    "the job's name has 1 to {NAME_CHARACTERS_MAX} characters, and none that \
+                     controls or turns text"
+                ))
+            })?);
+        }
         // As the service does for a new dataset.
         spec.schema = spec.schema.or_key_rules(&DEFAULT_KEY_RULES);
         let hierarchies = self.read_hierarchies(path, &spec)?;

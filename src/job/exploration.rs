@@ -24,6 +24,10 @@ pub const SECONDS_MAX: u64 = 7 * 86_400;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplorationSpec {
+    /// What people call its jobs and their releases, as for a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: Option<String>,
     /// The dataset.
     pub dataset: DatasetId,
     /// Version of its records; the latest if absent.
@@ -121,6 +125,7 @@ impl ExplorationSpec {
     /// The job of a setting.
     pub fn job(&self, setting: &Setting, version: u64) -> JobSpec {
         JobSpec {
+            name: self.name.clone(),
             dataset: self.dataset,
             version: Some(version),
             engine: setting.engine.clone(),

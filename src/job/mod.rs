@@ -14,6 +14,7 @@ mod exploration;
 mod failure;
 pub mod floors;
 mod memory;
+mod name;
 mod spec;
 
 pub use comparison::{ComparedFigure, compared};
@@ -23,6 +24,7 @@ pub use exploration::{
 };
 pub use failure::JobFailure;
 pub use memory::{JobSize, estimate_bytes, population_table_bytes};
+pub use name::{NAME_CHARACTERS_MAX, job_name};
 pub use spec::{
     JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec, SeriesOptions,
 };

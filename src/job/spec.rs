@@ -81,6 +81,9 @@ impl Default for ReportOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
+    /// What people call the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Name of the engine.
     pub engine: String,
     /// Its parameters; `GET /v1/engines` describes them.
@@ -122,6 +125,12 @@ fn no_parameters() -> Value {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
+    /// What people call it and its release, 1 to 200 characters without control
+    /// characters and signs that turn the direction of text; analysts read it. No
+    /// personal data belong in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: Option<String>,
     /// The dataset.
     pub dataset: DatasetId,
     /// Version of its records; the latest if absent.

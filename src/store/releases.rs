@@ -171,6 +171,8 @@ pub struct ReleaseRow {
     pub id: ReleaseId,
     /// The job that made it.
     pub job: JobId,
+    /// What people call the job, if anybody named it.
+    pub name: Option<String>,
     /// The dataset it was made from (which may be erased).
     pub dataset: DatasetId,
     /// The version of the records.

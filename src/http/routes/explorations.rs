@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use vizard_anonymizer::catalog::exploration::{GridSettings, RefusedSetting, Setting, best, front};
 
 use super::documents::{PAGE_HEADERS, named};
-use super::jobs::{check, check_cost, check_floors, check_version};
+use super::jobs::{check, check_cost, check_floors, check_version, checked_name};
 use super::page::{PageView, page_request};
 use super::query::ExplorationQuery;
 use crate::http::answer::Answer;
@@ -219,8 +219,9 @@ fn kept(row: &ExplorationRow) -> Result<KeptExploration, Problem> {
 async fn create_exploration(
     State(state): State<AppState>,
     principal: Principal,
-    JsonBody(asked): JsonBody<ExplorationSpec>,
+    JsonBody(mut asked): JsonBody<ExplorationSpec>,
 ) -> Result<Answer, Problem> {
+    asked.name = checked_name(asked.name.take())?;
     principal.sees(asked.dataset, "dataset")?;
     check_bounds(&asked)?;
     let id = ExplorationId::generate();

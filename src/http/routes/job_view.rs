@@ -14,6 +14,9 @@ use crate::store::{JobRow, JobState};
 pub struct JobView {
     /// Its id.
     id: JobId,
+    /// What people call it; null where nobody named it.
+    #[schema(value_type = Option<String>)]
+    name: Value,
     /// Where it stands.
     state: JobState,
     /// The dataset.
@@ -106,6 +109,7 @@ impl From<JobRow> for JobView {
     fn from(mut row: JobRow) -> Self {
         Self {
             id: row.id,
+            name: row.spec["name"].take(),
             state: row.state,
             dataset: row.dataset,
             version: row.dataset_version,

@@ -28,7 +28,9 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::JobId;
 use crate::job::floors::{InForce, Ordered, sentences};
-use crate::job::{JobFailure, JobSpec, PublishMode, SeriesOptions, estimate_bytes};
+use crate::job::{
+    JobFailure, JobSpec, NAME_CHARACTERS_MAX, PublishMode, SeriesOptions, estimate_bytes, job_name,
+};
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
 
@@ -62,6 +64,7 @@ async fn create_job(
     JsonBody(mut spec): JsonBody<JobSpec>,
 ) -> Result<Answer, Problem> {
     refuse_seed(&spec)?;
+    spec.name = checked_name(spec.name.take())?;
     principal.sees(spec.dataset, "dataset")?;
     let dataset = state.store.dataset_get(spec.dataset).await?;
     let version = version_of(&state, &spec, &dataset).await?;
@@ -406,6 +409,19 @@ fn queue_full(state: &AppState) -> Problem {
     let limit = state.settings.limits.queued_jobs_max();
     let detail = format!("the dataset is at {limit} in its queue");
     Problem::new(ProblemKind::QueueFull, detail)
+}
+
+/// A name without spaces at its ends.
+pub(super) fn checked_name(name: Option<String>) -> Result<Option<String>, Problem> {
+    let Some(text) = name else {
+        return Ok(None);
+    };
+    job_name(&text).map(Some).ok_or_else(|| {
+        let detail = format!(
+            "a name has 1 to {NAME_CHARACTERS_MAX} characters, and none that controls or turns text"
+        );
+        Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("name")
+    })
 }
 
 /// A seed that somebody knows lets them place every row of the release.

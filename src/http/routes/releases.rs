@@ -46,6 +46,8 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 struct ReleaseView {
     /// Its id.
     id: ReleaseId,
+    /// What people call it: the name of its job; null where nobody named it.
+    name: Option<String>,
     /// Where it stands.
     state: ReleaseState,
     /// The dataset it was made from.
@@ -123,6 +125,7 @@ impl ReleaseView {
             awaiting_second_steward: (is_steward && is_draft).then_some(approval.is_some()),
             approval: approval.map(ApprovalView::from),
             id: row.id,
+            name: row.name,
             state: row.state,
             dataset: row.dataset,
             version: row.dataset_version,

@@ -13,6 +13,7 @@ pub(super) fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
     Ok(ReleaseRow {
         id: ReleaseId::from(row.uuid("id")?),
         job: JobId::from(row.uuid("job_id")?),
+        name: name_of(row)?,
         dataset: DatasetId::from(row.uuid("dataset_id")?),
         dataset_version: row.count("dataset_version")?,
         preference_version: row.count("preference_version")?,
@@ -29,6 +30,13 @@ pub(super) fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
         published_at: row.time_or_null("published_at")?,
         withdrawn_at: row.time_or_null("withdrawn_at")?,
     })
+}
+
+/// What the job of a release is called. Of a job that is gone nobody knows.
+fn name_of(row: &Row) -> Result<Option<String>, StoreError> {
+    let spec = row.json_or_null("job_spec")?;
+    let name = spec.as_ref().and_then(|spec| spec["name"].as_str());
+    Ok(name.map(str::to_owned))
 }
 
 pub(super) async fn get(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {

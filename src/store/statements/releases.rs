@@ -6,6 +6,7 @@ macro_rules! select {
     ($tail:expr) => {
         concat!(
             "SELECT id, job_id, dataset_id, dataset_version, preference_version, engine, state, \
+             (SELECT spec FROM job WHERE job.id = release.job_id) AS job_spec, \
              manifest, composition, release.grounds, created_at, published_at, withdrawn_at, \
              release_approval.grounds AS approved_grounds, acknowledged, approved_by, \
              approved_at FROM release LEFT JOIN release_approval \

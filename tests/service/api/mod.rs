@@ -24,6 +24,7 @@ mod limits;
 mod listener;
 mod lists;
 mod missing;
+mod names;
 mod pages;
 mod parts;
 mod population_tables;

@@ -185,7 +185,7 @@ class Client:
     # Jobs
 
     def submit(self, dataset: str, engine: str, parameters: Mapping[str, Any], **options: Any) -> Json:
-        """Post a job and do not wait; `options` are the other members of a job (`publish`, `series`, …)."""
+        """Post a job and do not wait; `options` are the other members of a job (`name`, `publish`, …)."""
         job = {"dataset": dataset, "engine": engine, "parameters": dict(parameters), **options}
         return self._object("POST", path("jobs"), _bodies.of_json(job))
 
