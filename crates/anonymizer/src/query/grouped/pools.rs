@@ -250,9 +250,10 @@ impl Walk<'_> {
             Says::Each(shown, stride) => {
                 for (place, span) in shown.spans(state).iter().enumerate() {
                     let not_certain = u32::from(!span.certain);
-                    let own = match is_own {
-                        true => (not_certain, shown.matches(self.pool, place)),
-                        false => own,
+                    let own = if is_own {
+                        (not_certain, shown.matches(self.pool, place))
+                    } else {
+                        own
                     };
                     for value in span.from..span.to {
                         let so_far = (offset + value * stride, open + not_certain, own);
