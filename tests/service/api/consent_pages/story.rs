@@ -7,15 +7,15 @@ use crate::api::{Server, on_both};
 use crate::common::program::{Program, key};
 
 on_both!(
-    a_choice_is_shown_confirmed_kept_and_withdrawn,
+    the_page_says_what_is_asked_for_and_selects_nothing,
+    a_choice_is_confirmed_kept_and_withdrawn,
     what_was_said_elsewhere_is_told_and_replaced,
     nothing_is_saved_before_it_is_chosen_and_confirmed,
     a_receipt_is_drawn_again_from_what_is_kept_alone,
 );
 
-async fn a_choice_is_shown_confirmed_kept_and_withdrawn(server: Server) {
-    server.work();
-    let client = server.key(&["uploader", "consent", "steward"]).await;
+async fn the_page_says_what_is_asked_for_and_selects_nothing(server: Server) {
+    let client = server.key(&["uploader", "consent"]).await;
     let id = dataset(&client, &schema()).await;
     let code = code(&client, &id, json!({"subjects": ["p1"]})).await;
     let browser = Browser::new(server.anyone());
@@ -42,7 +42,14 @@ async fn a_choice_is_shown_confirmed_kept_and_withdrawn(server: Server) {
         None,
         "nobody is in by default"
     );
+}
 
+async fn a_choice_is_confirmed_kept_and_withdrawn(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "consent", "steward"]).await;
+    let id = dataset(&client, &schema()).await;
+    let code = code(&client, &id, json!({"subjects": ["p1"]})).await;
+    let browser = Browser::new(server.anyone());
     let picked = [
         ("take", "in"),
         ("hide.age", "yes"),
