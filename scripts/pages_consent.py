@@ -225,7 +225,7 @@ def switching(stories, service, browser, dataset):
 
     def switch(language):
         person.find(f"button[value={language}]").click()
-        stories.wait(driver, language, lambda it: it.find_element(By.TAG_NAME, "html").get_attribute("lang") == language)
+        person.wait(f"html[lang={language}]")
 
     try:
         person.open("/consent?lang=en")
