@@ -6,6 +6,7 @@
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::http::request::Builder;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -201,16 +202,52 @@ impl Api {
             .await
     }
 
+    /// The same with a text of a kind.
+    pub async fn put_text(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        (kind, text): (&'static str, String),
+    ) -> Result<Value, Failure> {
+        let request = Request::put(path).header(header::CONTENT_TYPE, kind);
+        self.exchange(visitor, request, Body::from(text)).await
+    }
+
+    /// A document with its tag.
+    pub async fn get_tagged(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+    ) -> Result<(Value, Option<HeaderValue>), Failure> {
+        let request = Request::get(path).body(Body::empty());
+        let request = request.map_err(|_| Failure::not_found())?;
+        let response = self.send(visitor, request).await;
+        let tag = response.headers().get(header::ETAG).cloned();
+        Ok((document(response).await?, tag))
+    }
+
+    /// Puts a document in its place where that still has its tag.
+    pub async fn put_if_match(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        (document, tag): (&Value, Option<HeaderValue>),
+    ) -> Result<Value, Failure> {
+        let mut request = Request::put(path).header(header::CONTENT_TYPE, "application/json");
+        if let Some(tag) = tag {
+            request = request.header(header::IF_MATCH, tag);
+        }
+        let body = Body::from(document.to_string());
+        self.exchange(visitor, request, body).await
+    }
+
     async fn call(
         &self,
         visitor: &Visitor,
         (method, path): (Method, &str),
         document: Option<&Value>,
     ) -> Result<Value, Failure> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::ACCEPT, "application/json, application/problem+json");
+        let mut request = Request::builder().method(method).uri(path);
         let body = match document {
             Some(document) => {
                 request = request.header(header::CONTENT_TYPE, "application/json");
@@ -218,21 +255,36 @@ impl Api {
             }
             None => Body::empty(),
         };
+        self.exchange(visitor, request, body).await
+    }
+
+    async fn exchange(
+        &self,
+        visitor: &Visitor,
+        request: Builder,
+        body: Body,
+    ) -> Result<Value, Failure> {
+        let accepted = "application/json, application/problem+json";
+        let request = request.header(header::ACCEPT, accepted).body(body);
         // A path that is none was typed by somebody.
-        let request = request.body(body).map_err(|_| Failure::not_found())?;
-        let response = self.send(visitor, request).await;
-        let status = response.status();
-        let bytes = to_bytes(response.into_body(), DOCUMENT_BYTES_MAX).await;
-        let bytes = bytes.unwrap_or_default();
-        let document = match bytes.len() {
-            0 => Value::Null,
-            _ => serde_json::from_slice(&bytes).unwrap_or_default(),
-        };
-        if status.is_success() {
-            Ok(document)
-        } else {
-            Err(Failure::of(status, &document))
-        }
+        let request = request.map_err(|_| Failure::not_found())?;
+        document(self.send(visitor, request).await).await
+    }
+}
+
+/// The document that a response has; a refusal where it is one.
+async fn document(response: Response<Body>) -> Result<Value, Failure> {
+    let status = response.status();
+    let bytes = to_bytes(response.into_body(), DOCUMENT_BYTES_MAX).await;
+    let bytes = bytes.unwrap_or_default();
+    let document = match bytes.len() {
+        0 => Value::Null,
+        _ => serde_json::from_slice(&bytes).unwrap_or_default(),
+    };
+    if status.is_success() {
+        Ok(document)
+    } else {
+        Err(Failure::of(status, &document))
     }
 }
 

@@ -10,7 +10,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::api::{Api, Failure};
+use super::api::{Api, Failure, segment};
 use super::explorations::of_dataset;
 use super::frame::{Page, made, more, nothing, table};
 use super::site::Site;
@@ -156,7 +156,10 @@ fn attributes(dataset: &Value) -> Markup {
                     div.note { (role(text(attribute, "role"))) }
                 }
                 td { (words(text(attribute, "type"))) }
-                td { (text(attribute, "hierarchy")) }
+                td {
+                    @let name = text(attribute, "hierarchy");
+                    @if !name.is_empty() { a href={ "/datasets/" (text(dataset, "id")) "/hierarchies/" (segment(name)) } { (name) } }
+                }
             } } }
         } }))
     }

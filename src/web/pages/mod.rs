@@ -16,6 +16,7 @@ mod explorations;
 mod explore;
 mod first_rows;
 mod frame;
+mod hierarchies;
 mod home;
 mod intake;
 mod jobs;
@@ -59,6 +60,7 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .merge(intake::router())
         .merge(datasets::router())
         .merge(risk::router())
+        .merge(hierarchies::router())
         .merge(order::router())
         .merge(explore::router())
         .merge(explorations::router())

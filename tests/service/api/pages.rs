@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod explorations;
+mod hierarchies;
 mod queries;
 
 use serde_json::{Value, json};
