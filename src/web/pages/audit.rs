@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
+use axum::http::Method;
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
@@ -13,9 +14,9 @@ use super::api::{Api, Failure};
 use super::datasets::listing;
 use super::frame::{Page, more, nothing, program_text, table};
 use super::site::Site;
-use super::visitor::Visitor;
-use super::words::{short, text, time};
-use crate::web::markup::{list, number, words};
+use super::visitor::{Posted, Visitor};
+use super::words::{actor, short, text, time};
+use crate::web::markup::{list, number, shortened, words};
 
 pub(super) fn router() -> Router<Site> {
     Router::new()
@@ -29,11 +30,19 @@ async fn log(State(api): State<Arc<Api>>, visitor: Visitor, RawQuery(query): Raw
 }
 
 async fn shown(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Page, Failure> {
-    let found = api.get(visitor, &listing("/v1/audit", query)).await?;
+    let asked = given(query.unwrap_or_default());
+    let found = api
+        .get(visitor, &listing("/v1/audit", Some(&asked)))
+        .await?;
     let rows = list(&found["items"]);
+    let is_restricted = !asked.is_empty();
     let content = html! {
-        p { a.button href="/audit/chain" { "Check the chain of rows" } }
-        @if rows.is_empty() { (nothing("Nothing was done yet.")) }
+        div.row {
+            a.button href="/audit/chain" { "Check the chain of rows" }
+            @if visitor.may(&Method::GET, "/v1/ledger") { a.button href="/audit/ledger" { "Ledger of releases" } }
+        }
+        (restrictions(&Posted::of_query(&asked)))
+        @if rows.is_empty() { (nothing(if is_restricted { "No row is like that." } else { "Nothing was done yet." })) }
         @else {
             (table("Rows of the log", html! { table {
                 thead { tr {
@@ -42,19 +51,67 @@ async fn shown(api: &Api, visitor: &Visitor, query: Option<&str>) -> Result<Page
                     th scope="col" { "Who" }
                     th scope="col" { "What" }
                     th scope="col" { "Of what" }
+                    th scope="col" { "With" }
                 } }
                 tbody { @for row in rows { tr {
                     td.n { (number(&row["position"])) }
                     td { (time(&row["occurred_at"])) }
-                    td { (who(text(row, "actor"))) }
+                    td { (actor(text(row, "actor"))) }
                     td { (words(text(row, "action"))) }
-                    td { (words(text(row, "object_kind"))) " " (object(row)) }
+                    td { (words(text(row, "object_kind"))) " " (object(visitor, row)) }
+                    td.note { (detail(&row["detail"])) }
                 } } }
             } }))
         }
-        (more("/audit", query, &found["next_cursor"]))
+        (more("/audit", Some(&asked), &found["next_cursor"]))
     };
     Ok(Page::new("Audit log", content))
+}
+
+/// The fields of a query that say something: a form sends empty ones too.
+fn given(query: &str) -> String {
+    let fields = form_urlencoded::parse(query.as_bytes());
+    let fields = fields.filter(|(_, value)| !value.trim().is_empty());
+    let mut given = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in fields {
+        given.append_pair(&name, value.trim());
+    }
+    given.finish()
+}
+
+/// What the rows may be restricted to.
+fn restrictions(asked: &Posted) -> Markup {
+    let fields = [
+        ("actor", "Who (a key's id, operator, nobody)"),
+        ("action", "What (as get_release_table)"),
+        ("dataset", "Dataset (its id)"),
+    ];
+    let is_used = fields.iter().any(|(name, _)| !asked.text(name).is_empty());
+    html! {
+        details open[is_used] {
+            summary { "Some rows only" }
+            form.sheet method="get" {
+                @for (name, label) in fields {
+                    label for=(name) { (label) }
+                    input #(name) name=(name) value=(asked.text(name)) autocomplete="off" spellcheck="false";
+                }
+                p { button.plain type="submit" { "Show these rows" } " " a href="/audit" { "All rows" } }
+            }
+        }
+    }
+}
+
+/// Counts, versions and digests, in a line.
+fn detail(detail: &Value) -> String {
+    let fields = detail.as_object().into_iter().flatten();
+    let fields = fields.map(|(name, value)| {
+        let value = match value {
+            Value::Array(_) | Value::Object(_) => value.to_string(),
+            other => number(other),
+        };
+        format!("{} {}", words(name), shortened(&value, 60))
+    });
+    fields.collect::<Vec<_>>().join(" · ")
 }
 
 /// It reads the whole log: only where somebody asks for it.
@@ -77,22 +134,22 @@ fn whole(chain: &Value) -> Page {
     Page::new("The chain of the audit log", content).below("/audit", "Audit log")
 }
 
-fn who(actor: &str) -> Markup {
-    html! {
-        @if actor.starts_with("key_") { "key " (short(actor)) }
-        @else { (actor) }
-    }
-}
-
-fn object(row: &Value) -> Markup {
+fn object(visitor: &Visitor, row: &Value) -> Markup {
     let object = text(row, "object_id");
+    let place = match text(row, "object_kind") {
+        "release" => Some(("/releases", "/v1/releases/{id}")),
+        "dataset" => Some(("/datasets", "/v1/datasets/{id}")),
+        "job" => Some(("/jobs", "/v1/jobs/{id}")),
+        "exploration" => Some(("/explorations", "/v1/explorations/{id}")),
+        _ => None,
+    };
+    // A way that ends at a refusal is none.
+    let place = place.filter(|(_, operation)| visitor.may(&Method::GET, operation));
     html! {
-        @match text(row, "object_kind") {
-            "release" => a href={ "/releases/" (object) } { (short(object)) },
-            "dataset" => a href={ "/datasets/" (object) } { (short(object)) },
-            "job" => a href={ "/jobs/" (object) } { (short(object)) },
+        @match place {
             _ if object.is_empty() => {},
-            _ => (short(object)),
+            Some((place, _)) => a href={ (place) "/" (object) } { (short(object)) },
+            None => (short(object)),
         }
     }
 }

@@ -11,13 +11,15 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::{Api, Failure, segment};
-use super::explorations::of_dataset;
 use super::frame::{Page, made, more, nothing, table};
 use super::site::Site;
 use super::visitor::Visitor;
-use super::words::{dataset_title, role, text, time, wording};
+use super::words::{dataset_title, role, short, state, text, time, wording};
 use crate::ids::DatasetId;
 use crate::web::markup::{list, number, words};
+
+/// Versions that the page of a dataset shows.
+const VERSIONS_SHOWN: usize = 30;
 
 pub(super) fn router() -> Router<Site> {
     Router::new()
@@ -93,17 +95,19 @@ async fn shown(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, Failu
         @if let Some(purpose) = wording(&schema["purpose"]) { p.lead { (purpose) } }
         @if let Some(contact) = wording(&schema["contact"]) { p.note { "Questions: " (contact) } }
         div.cards {
-            (card(&number(&dataset["records"]), "records"))
+            (card(&number(&dataset["records"]), if text(schema, "multiplicity") == "many" { "records, several of one person" } else { "records, one of each person" }))
             (card(&number(&dataset["version"]), "version"))
-            (card(&number(&dataset["preferences"]["subjects"]), "people with terms of their own"))
+            (card(&number(&dataset["preferences"]["subjects"]), "people with terms of their own, with and without a record"))
             (card(&kept_for(&dataset), "days that records are kept, where this dataset says it"))
         }
         @if dataset["records"].is_number() { (ways(visitor, &dataset_id)) }
+        (affected(&dataset["affected_releases"]))
         section {
             h2 { "Attributes" }
             (attributes(&dataset))
         }
-        (of_dataset(&explored))
+        (versions(list(&dataset["versions"])))
+        (explorations(&explored))
         (made_of_it("Jobs", "/jobs", &jobs))
         (made_of_it("Releases", "/releases", &releases))
         p.note { "Made " (time(&dataset["created_at"])) " · " code { (dataset_id) } }
@@ -127,6 +131,64 @@ fn ways(visitor: &Visitor, dataset: &DatasetId) -> Markup {
 /// A figure with what it is of.
 pub fn card(figure: &str, what: &str) -> Markup {
     html! { div.card { b { (figure) } span { (what) } } }
+}
+
+/// Published releases that somebody in them has since objected to.
+fn affected(releases: &Value) -> Markup {
+    let releases = list(releases);
+    html! {
+        @if !releases.is_empty() {
+            section.wrong {
+                h2 { "Releases that people have since asked more of" }
+                p { "They hold people who excluded themselves or ask for more than these releases give. Withdraw them, and publish others." }
+                ul { @for one in releases { li {
+                    a href={ "/releases/" (text(one, "release")) } { "Release " (short(text(one, "release"))) }
+                    @if one["subjects"].is_number() { ": up to " (number(&one["subjects"])) " people" }
+                } } }
+            }
+        }
+    }
+}
+
+/// How the records came to be what they are, newest first.
+fn versions(versions: &[Value]) -> Markup {
+    html! {
+        @if !versions.is_empty() {
+            section {
+                h2 { "Versions" }
+                (table("Versions", html! { table {
+                    thead { tr {
+                        th.n scope="col" { "Version" }
+                        th scope="col" { "Made by" }
+                        th.n scope="col" { "Records sent" }
+                        th.n scope="col" { "Left out" }
+                        th.n scope="col" { "Records in it" }
+                        th scope="col" { "When" }
+                    } }
+                    tbody { @for version in versions.iter().take(VERSIONS_SHOWN) { tr {
+                        th.n scope="row" { (number(&version["version"])) }
+                        td { (mode(text(version, "mode"))) }
+                        td.n { (number(&version["records"])) }
+                        td.n { (number(&version["dropped"])) }
+                        td.n { (number(&version["total_records"])) }
+                        td { (time(&version["created_at"])) @if version["purged_at"].is_string() { div.note { "purged " (time(&version["purged_at"])) } } }
+                    } } }
+                } }))
+                @if versions.len() > VERSIONS_SHOWN { p.note { "The newest " (VERSIONS_SHOWN) " of " (versions.len()) "." } }
+            }
+        }
+    }
+}
+
+/// How a version came to be.
+fn mode(word: &str) -> &str {
+    match word {
+        "append" => "records added",
+        "replace" => "all records replaced",
+        "upsert" => "records of some people replaced",
+        "schema" => "another schema, or other hierarchies",
+        other => other,
+    }
 }
 
 fn kept_for(dataset: &Value) -> String {
@@ -173,6 +235,23 @@ fn made_of_it(heading: &str, place: &str, found: &Value) -> Markup {
             section {
                 h2 { (heading) }
                 (made((place, ""), found))
+            }
+        }
+    }
+}
+
+/// The explorations of a dataset, under a heading; nothing where there are none.
+fn explorations(found: &Value) -> Markup {
+    let found = list(&found["items"]);
+    html! {
+        @if !found.is_empty() {
+            section {
+                h2 { "Explorations" }
+                ul.rows { @for one in found { li {
+                    a href={ "/explorations/" (text(one, "id")) } { (one["settings_total"]) " settings" }
+                    (state(text(one, "state")))
+                    span.note { (time(&one["created_at"])) }
+                } } }
             }
         }
     }

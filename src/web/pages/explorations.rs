@@ -45,23 +45,6 @@ pub(super) fn router() -> Router<Site> {
         .route("/explorations/{id}/choose", post(choose))
 }
 
-/// The explorations of a dataset, under a heading; nothing where there are none.
-pub fn of_dataset(found: &Value) -> Markup {
-    let found = list(&found["items"]);
-    html! {
-        @if !found.is_empty() {
-            section {
-                h2 { "Explorations" }
-                ul.rows { @for one in found { li {
-                    a href={ "/explorations/" (text(one, "id")) } { (one["settings_total"]) " settings" }
-                    (state(text(one, "state")))
-                    span.note { (time(&one["created_at"])) }
-                } } }
-            }
-        }
-    }
-}
-
 async fn one(
     State(api): State<Arc<Api>>,
     visitor: Visitor,

@@ -20,6 +20,7 @@ mod hierarchies;
 mod home;
 mod intake;
 mod jobs;
+mod ledger;
 mod order;
 mod query;
 mod release;
@@ -68,6 +69,7 @@ pub fn pages(state: &AppState) -> Router<AppState> {
         .merge(releases::router())
         .merge(query::router())
         .merge(audit::router())
+        .merge(ledger::router())
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::from_fn(guard))
         .merge(assets::router())

@@ -101,13 +101,18 @@ pub fn content(visitor: &Visitor, known: &Known) -> Markup {
     }
 }
 
+/// What guarantees say, in sentences.
+pub fn promised(guarantees: &Value) -> Vec<String> {
+    let guarantees = list(guarantees).iter();
+    let said = guarantees.filter_map(|guarantee| {
+        let guarantee: Guarantee = serde_json::from_value(guarantee.clone()).ok()?;
+        Some(guarantee.sentence())
+    });
+    said.collect()
+}
+
 fn protected(manifest: &Value) -> Markup {
-    let said = list(&manifest["guarantees"])
-        .iter()
-        .filter_map(|guarantee| {
-            let guarantee: Guarantee = serde_json::from_value(guarantee.clone()).ok()?;
-            Some(guarantee.sentence())
-        });
+    let said = promised(&manifest["guarantees"]);
     let open = list(&manifest["not_protected"]);
     html! {
         ul.checks { @for sentence in said { li { (sentence) } } }

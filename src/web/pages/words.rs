@@ -68,6 +68,14 @@ pub fn short(id: &str) -> Markup {
     html! { code title=(id) { "…" (end) } }
 }
 
+/// Who did something, as the log names them.
+pub fn actor(name: &str) -> Markup {
+    html! {
+        @if name.starts_with("key_") { "key " (short(name)) }
+        @else { (name) }
+    }
+}
+
 /// A state with a colour, and the word beside it.
 pub fn state(word: &str) -> Markup {
     let class = match word {

@@ -1,5 +1,6 @@
 //! Pages for people: who gets in, what ends a session, and what other sites can't do.
 
+mod audit;
 mod catalogue;
 mod explorations;
 mod hierarchies;
