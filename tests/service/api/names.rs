@@ -47,8 +47,8 @@ async fn a_name_is_shown_wherever_its_job_or_release_is(server: Server) {
             .count(),
         2
     );
-    let exploration = json!({"dataset": id, "engines": [{"engine": "mondrian"}], "k": [5],
-        "name": "Which k?"});
+    let mut exploration = story::exploration(&id);
+    exploration["name"] = json!("Which k?");
     let explored = steward.call("create_exploration").json(&exploration);
     explored.send().await.expect(202);
     let jobs = steward.call("list_jobs").send().await.expect(200);
