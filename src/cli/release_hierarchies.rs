@@ -8,7 +8,9 @@ use std::sync::Arc;
 use vizard_anonymizer::microdata::sha256::Sha256;
 use vizard_anonymizer::microdata::{HierarchyFormat, HierarchySource, TableError, to_hex};
 use vizard_anonymizer::query::Hierarchies;
-use vizard_anonymizer::release::{HierarchyList, HierarchyUse, ReleaseHierarchy};
+use vizard_anonymizer::release::{
+    HierarchyList, HierarchyUse, ReleaseHierarchy, hierarchy_file_name as file_name,
+};
 
 use super::exit::Exit;
 use super::input::read;
@@ -17,9 +19,6 @@ use super::input::read;
 pub const LIST: &str = "hierarchies.json";
 /// Where they are.
 pub const FOLDER: &str = "hierarchies";
-
-/// Longest name of a file, in bytes, without its ending.
-const NAME_BYTES_MAX: usize = 200;
 
 /// The files of a release's hierarchies: the list, and name and content of each.
 pub struct Files {
@@ -44,27 +43,6 @@ impl Files {
             contents,
         }
     }
-}
-
-/// Name of the file of an attribute's hierarchy: the attribute's where it can be
-/// that of a file.
-pub fn file_name(attribute: &str) -> String {
-    let mut name = String::new();
-    for (at, character) in attribute.chars().enumerate() {
-        let is_plain = character.is_alphanumeric() || matches!(character, '-' | '_' | ' ');
-        if is_plain || (character == '.' && at > 0) {
-            name.push(character);
-        } else {
-            let mut bytes = [0; 4];
-            for byte in character.encode_utf8(&mut bytes).bytes() {
-                name.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    if name.len() > NAME_BYTES_MAX {
-        name = to_hex(&Sha256::of(attribute));
-    }
-    format!("{name}.csv")
 }
 
 /// Reads the list, where it is there.

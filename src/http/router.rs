@@ -69,6 +69,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::release_hierarchies::router())
         .merge(routes::release_query::router())
         .merge(routes::tables::router())
+        .merge(routes::bundle::router())
         .merge(routes::documents::router())
         .merge(routes::audit::router())
         .merge(routes::ledger::router())

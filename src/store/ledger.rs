@@ -77,6 +77,8 @@ pub enum ReleaseRead {
         /// The format's name.
         format: &'static str,
     },
+    /// All of it, as one bundle.
+    Bundle,
     /// The report.
     Report,
     /// The verification.

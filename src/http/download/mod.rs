@@ -10,12 +10,14 @@
 //! the middle breaks the connection off: a shorter table must not look like a
 //! whole one.
 
+mod bundle;
 mod leave;
 mod maker;
 mod parts;
 mod pieces;
 mod slots;
 
+pub use bundle::{Content, Entry, bundle};
 pub use slots::Downloads;
 
 use std::io;

@@ -26,7 +26,7 @@ use crate::http::negotiate::preferred;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::ids::ReleaseId;
-use crate::store::{ReleaseDocument, ReleaseRead};
+use crate::store::{ReleaseDocument, ReleaseRead, ReleaseRow};
 
 /// What a browser is told of a page: it loads and runs nothing.
 pub(super) const PAGE_HEADERS: [(HeaderName, &str); 2] = [
@@ -143,30 +143,60 @@ async fn get_release_report(
         None => &["application/json"],
     };
     let media_type = preferred(&headers, offered)?;
-    let mut release = visible_release(&state, &principal, id).await?;
+    let release = visible_release(&state, &principal, id).await?;
     let report = visible_report(&state, &principal, id).await?;
     let read = state
         .store
         .release_read(principal.act(), id, ReleaseRead::Report);
     read.await?;
     let vary = [(header::VARY, "accept")];
-    match state.report_page {
-        Some(draw) if media_type == "text/html" => {
-            let verification = visible_verification(&state, &principal, id).await?;
-            let documents = (to_value(&report)?, to_value(&verification)?);
-            let mut manifest = visible_manifest(whole_manifest(&mut release), &principal);
-            if let Some(affected) = affected_release(&state, &principal, &release).await? {
-                manifest["affected"] = to_value(&affected)?;
-            }
-            manifest["explored"] = explored(&state, &principal, &release).await?;
-            let dataset = state.store.dataset_get(release.dataset).await;
-            // An erased dataset has no name any more.
-            let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));
-            let page = draw(&documents.0, &documents.1, &manifest, &dataset);
-            Ok((vary, PAGE_HEADERS, Html(page)).into_response())
-        }
-        _ => Ok((vary, Json(report)).into_response()),
+    if media_type == "text/html"
+        && let Some(page) = visible_documents(&state, &principal, &release).await?.page
+    {
+        return Ok((vary, PAGE_HEADERS, Html(page)).into_response());
     }
+    Ok((vary, Json(report)).into_response())
+}
+
+/// What a principal may read about a release beside its manifest.
+pub(super) struct Documents {
+    /// The report.
+    pub report: Value,
+    /// The verification.
+    pub verification: Value,
+    /// Both as a page, where pages are drawn.
+    pub page: Option<String>,
+}
+
+/// The documents of a release that the principal may see.
+pub(super) async fn visible_documents(
+    state: &AppState,
+    principal: &Principal,
+    release: &ReleaseRow,
+) -> Result<Documents, Problem> {
+    let report = to_value(&visible_report(state, principal, release.id).await?)?;
+    let verification = to_value(&visible_verification(state, principal, release.id).await?)?;
+    let Some(draw) = state.report_page else {
+        return Ok(Documents {
+            report,
+            verification,
+            page: None,
+        });
+    };
+    let mut manifest = visible_manifest(whole_manifest(&mut release.clone()), principal);
+    if let Some(affected) = affected_release(state, principal, release).await? {
+        manifest["affected"] = to_value(&affected)?;
+    }
+    manifest["explored"] = explored(state, principal, release).await?;
+    let dataset = state.store.dataset_get(release.dataset).await;
+    // An erased dataset has no name any more.
+    let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));
+    let page = draw(&report, &verification, &manifest, &dataset);
+    Ok(Documents {
+        page: Some(page),
+        report,
+        verification,
+    })
 }
 
 /// Read a release's verification

@@ -2,6 +2,7 @@
 
 pub mod affected;
 pub mod audit;
+pub mod bundle;
 pub mod comparison;
 pub mod dataset_hierarchies;
 pub mod datasets;

@@ -54,6 +54,7 @@ async fn read(
             let detail = json!({"table": name, "format": format});
             (sql::COUNT_TABLE, "get_release_table", detail)
         }
+        ReleaseRead::Bundle => (sql::COUNT_TABLE, "get_release_bundle", json!({})),
         ReleaseRead::Report => (sql::COUNT_REPORT, "get_release_report", json!({})),
         ReleaseRead::Verification => {
             let action = "get_release_verification";

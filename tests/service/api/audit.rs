@@ -142,6 +142,7 @@ impl Watched<'_> {
         self.call("publish_release", of_release).await;
         let table = |call| of_release(call).at("table", "microdata");
         self.call("get_release_table", table).await;
+        self.call("get_release_bundle", of_release).await;
         self.call("get_release_report", of_release).await;
         let itself = json!({"with": release});
         let compare = |call| of_release(call).json(&itself);

@@ -3,6 +3,7 @@
 mod access;
 mod affected;
 mod audit;
+mod bundles;
 mod composition;
 mod consent_pages;
 mod datasets;

@@ -221,6 +221,7 @@ pub const SAMPLES: &[Sample] = &[
     on("list_releases", Object::Nothing, Body::None),
     on("get_release", Object::Release, Body::None),
     on("get_release_table", Object::Release, Body::None),
+    on("get_release_bundle", Object::Release, Body::None),
     on("get_release_report", Object::Release, Body::None),
     on("compare_releases", Object::Release, Body::Json(with)),
     on("query_release", Object::Release, Body::Json(query)),

@@ -293,6 +293,14 @@ class Client:
         """Give a table as Arrow, as the service types it; `Release.open` knows more of it."""
         return _tables_of.arrow(self._send, release, table)
 
+    def bundle(self, release: str, to: str | Path, *, progress: Progress = None) -> Path:
+        """Stream all of a release into one `.zip`, which `Release.open` reads.
+
+        Tables as Parquet, hierarchies, manifest, report, a data dictionary, how
+        to read them, and digests; the file is there when it is whole.
+        """
+        return _tables_of.bundle(self._send, release, Path(to), progress)
+
     def save(self, release: str, folder: str | Path) -> Path:
         """Save a release as a folder that `Release.open` reads: manifest, tables as CSV, hierarchies.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +33,27 @@ _TABLES = frozenset(
 )
 
 
+def _unpack(bundle: Path, folder: Path) -> None:
+    """Unpack a bundle whose files are those that its `SHA256SUMS` names."""
+    with zipfile.ZipFile(bundle) as packed:
+        packed.extractall(folder)
+        names = set(packed.namelist())
+    sums = folder / "SHA256SUMS"
+    if not sums.is_file():
+        raise ReleaseError("the bundle has no SHA256SUMS")
+    lines = (line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines())
+    told: dict[str, str] = {name: digest for digest, name in lines}
+    if names != {*told, "SHA256SUMS"}:
+        raise ReleaseError("the bundle has other files than its SHA256SUMS")
+    for name, digest in told.items():
+        found = hashlib.sha256()
+        with (folder / name).open("rb") as file:
+            while piece := file.read(1 << 20):
+                found.update(piece)
+        if found.hexdigest() != digest:
+            raise ReleaseError(f"{name} is not the file that SHA256SUMS names")
+
+
 class Release:
     """A published table with what is known of each value.
 
@@ -54,17 +77,22 @@ class Release:
         source: str | Path | tuple[Client, str],
         hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
     ) -> Release:
-        """Read a release from a folder, or from a server by `(client, release id)`.
+        """Read a release from a folder, a bundle (`.zip`), or a server by `(client, release id)`.
 
         `hierarchies` says which hierarchy an attribute has, as the service's
         CSV; without it those are taken that the folder has in `hierarchies/`,
         or that the server gives to this key. Tables of a server are checked
-        against the digests of the manifest.
+        against the digests of the manifest, files of a bundle against its
+        `SHA256SUMS`.
         """
         if isinstance(source, tuple):
             client, release = source
             with tempfile.TemporaryDirectory(prefix="vizard-") as folder:
                 client.save(release, folder)
+                return cls._read(Path(folder), hierarchies or {})
+        if Path(source).suffix == ".zip":
+            with tempfile.TemporaryDirectory(prefix="vizard-") as folder:
+                _unpack(Path(source), Path(folder))
                 return cls._read(Path(folder), hierarchies or {})
         return cls._read(Path(source), hierarchies or {})
 

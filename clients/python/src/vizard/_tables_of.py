@@ -30,16 +30,17 @@ def _pieces(response: httpx.Response) -> Iterator[bytes]:
     yield from response.iter_bytes(256 * 1024)
 
 
-def _fetch(send: Transport, release: str, table: str, form: str, out: BinaryIO, progress: Progress) -> str:
-    """Write a table into `out`; the SHA-256 of its bytes. What breaks off begins anew."""
+def _fetch(
+    send: Transport, where: str, query: dict[str, str] | None, out: BinaryIO, progress: Progress
+) -> str:
+    """Write a body into `out`; the SHA-256 of its bytes. What breaks off begins anew."""
     tell = bar(progress)
     for _ in range(_TRIES):
         out.seek(0)
         out.truncate()
         digest, done = hashlib.sha256(), 0
         try:
-            where = path("releases", release, "tables", table)
-            with send.send("GET", where, query={"format": form}) as response:
+            with send.send("GET", where, query=query) as response:
                 for piece in _pieces(response):
                     out.write(piece)
                     digest.update(piece)
@@ -49,7 +50,34 @@ def _fetch(send: Transport, release: str, table: str, form: str, out: BinaryIO, 
             return digest.hexdigest()
         except httpx.TransportError:
             continue
-    raise ConnectionFailed(f"the table {table} was broken off {_TRIES} times")
+    raise ConnectionFailed(f"the download was broken off {_TRIES} times")
+
+
+def _whole(
+    send: Transport,
+    where: str,
+    query: dict[str, str] | None,
+    to: Path,
+    progress: Progress,
+    expected: str | None = None,
+) -> Path:
+    """Write a body into a file that is there when it is whole."""
+    handle, partial = tempfile.mkstemp(dir=to.parent, prefix=".vizard-")
+    try:
+        with os.fdopen(handle, "w+b") as out:
+            found = _fetch(send, where, query, out, progress)
+        if expected is not None and found != expected:
+            raise ReleaseError(f"the table in {to.name} is not the one that the manifest names")
+        os.replace(partial, to)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+    return to
+
+
+def bundle(send: Transport, release: str, to: Path, progress: Progress) -> Path:
+    """See `Client.bundle`."""
+    return _whole(send, path("releases", release, "bundle.zip"), None, to, progress)
 
 
 def download(send: Transport, release: str, table: str, to: Path, form: str, progress: Progress) -> Path:
@@ -58,23 +86,15 @@ def download(send: Transport, release: str, table: str, to: Path, form: str, pro
     if form == "csv":
         manifest = send.json("GET", path("releases", release))["manifest"]
         expected = next((t["sha256"] for t in manifest["tables"] if t["name"] == table), None)
-    handle, partial = tempfile.mkstemp(dir=to.parent, prefix=".vizard-")
-    try:
-        with os.fdopen(handle, "w+b") as out:
-            found = _fetch(send, release, table, form, out, progress)
-        if expected is not None and found != expected:
-            raise ReleaseError(f"the table {table} is not the one that the manifest names")
-        os.replace(partial, to)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-    return to
+    where = path("releases", release, "tables", table)
+    return _whole(send, where, {"format": form}, to, progress, expected)
 
 
 def arrow(send: Transport, release: str, table: str) -> pa.Table:
     """See `Client.table`."""
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-        _fetch(send, release, table, "arrow", file, None)  # type: ignore[arg-type]
+        where = path("releases", release, "tables", table)
+        _fetch(send, where, {"format": "arrow"}, file, None)  # type: ignore[arg-type]
         file.seek(0)
         return pa.ipc.open_stream(file).read_all()
 

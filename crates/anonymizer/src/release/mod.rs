@@ -6,6 +6,7 @@
 //! all that the verifier and the queries ever see.
 
 mod arrow;
+mod bundle;
 pub mod candidates;
 mod canonical;
 mod cell;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_csv, encode_csv};
 pub use self::parquet::decode_parquet;
+pub use bundle::{AttributeNote, AttributeNotes, data_dictionary, hierarchy_file_name, howto};
 pub use canonical::cell_text;
 pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};

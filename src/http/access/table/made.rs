@@ -73,6 +73,13 @@ pub(super) const ALL: &[Operation] = &[
         ],
     ),
     at(
+        "get_release_bundle",
+        "GET",
+        "/v1/releases/{id}/bundle.zip",
+        ANALYST,
+        &[ReleaseState],
+    ),
+    at(
         "get_release_report",
         "GET",
         "/v1/releases/{id}/report",

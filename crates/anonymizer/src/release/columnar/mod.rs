@@ -24,5 +24,5 @@ mod schema;
 mod write;
 
 pub(super) use read::BatchReader;
-pub(super) use schema::arrow_schema;
+pub(super) use schema::{arrow_schema, fields_of};
 pub(super) use write::record_batch;

@@ -183,7 +183,24 @@ pub(super) fn item_field() -> Arc<Field> {
 
 /// The Arrow schema of a table with these columns, whose names are unique.
 pub(in crate::release) fn arrow_schema(columns: &[ColumnDescription]) -> SchemaRef {
-    let mut fields: Vec<Field> = Vec::new();
+    Arc::new(Schema::new(all_fields(columns).0))
+}
+
+/// The names of the fields that each column becomes.
+pub(in crate::release) fn fields_of(columns: &[ColumnDescription]) -> Vec<Vec<String>> {
+    let (fields, ends) = all_fields(columns);
+    let mut first = 0;
+    let names = ends.into_iter().map(|end| {
+        let own = &fields[first..end];
+        first = end;
+        own.iter().map(|field| field.name().clone()).collect()
+    });
+    names.collect()
+}
+
+/// The fields of all columns, and where those of each end.
+fn all_fields(columns: &[ColumnDescription]) -> (Vec<Field>, Vec<usize>) {
+    let (mut fields, mut ends): (Vec<Field>, Vec<usize>) = (Vec::new(), Vec::new());
     for column in columns {
         let shape = Shape::of(column);
         for (suffix, data_type) in shape.fields() {
@@ -198,8 +215,9 @@ pub(in crate::release) fn arrow_schema(columns: &[ColumnDescription]) -> SchemaR
             let name = field_name(column, "_missing", columns, &fields);
             fields.push(Field::new(name, DataType::Boolean, true));
         }
+        ends.push(fields.len());
     }
-    Arc::new(Schema::new(fields))
+    (fields, ends)
 }
 
 /// The column's own name, or one made from it that no column and no field has.
