@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use vizard_anonymizer::microdata::is_language_tag;
 
 use super::exit::Exit;
 use super::input::{has_extension, read};
@@ -83,7 +84,7 @@ impl ConsentTextOptions {
 fn language_of(path: &Path) -> Result<(String, BTreeMap<String, String>), Exit> {
     let wrong = |what: &str| Exit::Usage(format!("{}: {what}", path.display()));
     let name = path.file_stem().and_then(|name| name.to_str());
-    let language = name.filter(|name| is_tag(name)).ok_or_else(|| {
+    let language = name.filter(|name| is_language_tag(name)).ok_or_else(|| {
         wrong("the name is no tag of a language, as in `de.json` or `pt-BR.json`")
     })?;
     let bytes = read(path).map_err(|_| wrong("cannot be read"))?;
@@ -98,15 +99,4 @@ fn language_of(path: &Path) -> Result<(String, BTreeMap<String, String>), Exit> 
         return Err(wrong(&format!("`{key}` {what}")));
     }
     Ok((language.to_owned(), own))
-}
-
-/// Two or three small letters, and parts of letters and digits.
-fn is_tag(name: &str) -> bool {
-    let mut parts = name.split('-');
-    let language = parts.next().unwrap_or_default();
-    (2..=3).contains(&language.len())
-        && language.bytes().all(|byte| byte.is_ascii_lowercase())
-        && parts.all(|part| {
-            (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
 }

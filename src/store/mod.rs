@@ -74,7 +74,7 @@ pub use operations::Store;
 pub use population_tables::{NewPopulationTable, PopulationTableRow};
 pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
-pub use receipts::{Kept, ReceiptRelease, ReceiptRow};
+pub use receipts::{ReceiptOutcome, ReceiptRelease, ReceiptRow};
 pub use reidentifications::{
     NewReidentification, REIDENTIFICATIONS_A_DAY_MAX, ReidentificationRow, ReidentificationState,
     ReidentificationTold,

@@ -11,7 +11,7 @@ use crate::ids::{DatasetId, ReleaseId};
 
 /// What a public release made of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum ReceiptOutcome {
     /// It was made, or let out, while the choice was in force, and held to it.
     Kept,
     /// It was public before the choice.
@@ -30,7 +30,7 @@ pub struct ReceiptRelease {
     /// Since when it is public.
     pub published_at: DateTime<Utc>,
     /// What became of the choice.
-    pub kept: Kept,
+    pub kept: ReceiptOutcome,
 }
 
 /// What a code stands for.

@@ -45,9 +45,12 @@ use super::connection::Connection;
 use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
 use super::throttle::RemoteAddress;
+use crate::config::Secret;
 use bearer::{bearer, unauthenticated};
+use sha2::{Digest, Sha256};
 use subject_token::SUBJECT;
 use token::Token;
+use vizard_anonymizer::microdata::to_hex;
 
 /// How it names who showed no token that is accepted.
 const NOBODY: &str = "nobody";
@@ -139,16 +142,25 @@ async fn admit_subject(gate: &Gate, access: Access, request: &mut Request) -> Re
     let from = address_of(request);
     let id = RequestId::of(request);
     let bearer = bearer(request.headers()).ok_or_else(unauthenticated)?;
+    let bearer = Secret::new(bearer);
+    let text = bearer.expose();
     // Anyone who guesses is held up before the store is asked.
-    gate.throttle.token(bearer, from)?;
-    if access == Access::Receipt {
-        let holder = ReceiptBearer::of(&gate.store, bearer).await?;
-        request.extensions_mut().insert(holder.in_request(id));
+    gate.throttle.token(text, from)?;
+    let found = if access == Access::Receipt {
+        let holder = ReceiptBearer::of(&gate.store, text).await;
+        holder.map(|holder| drop(request.extensions_mut().insert(holder.in_request(id))))
     } else {
-        let holder = SubjectBearer::of(&gate.store, bearer).await?;
-        request.extensions_mut().insert(holder.in_request(id));
+        let holder = SubjectBearer::of(&gate.store, text).await;
+        holder.map(|holder| drop(request.extensions_mut().insert(holder.in_request(id))))
+    };
+    match &found {
+        Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
+        found => gate.throttle.note_token(text, found.is_ok()),
     }
-    Ok(())
+    found?;
+    // Who has a good one may not ask without end either.
+    let holder = to_hex(Sha256::digest(text).as_slice());
+    gate.throttle.request(&format!("{SUBJECT} {holder}"))
 }
 
 /// Tells the connection that its client showed a token that was accepted.

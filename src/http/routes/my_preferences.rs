@@ -26,7 +26,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::http::upload::load_hierarchies;
 use crate::ids::ReleaseId;
-use crate::store::{DatasetRow, Kept, ReceiptRelease};
+use crate::store::{DatasetRow, ReceiptOutcome, ReceiptRelease};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -152,13 +152,13 @@ enum KeptWord {
     NotApplied,
 }
 
-impl From<Kept> for KeptWord {
-    fn from(kept: Kept) -> Self {
+impl From<ReceiptOutcome> for KeptWord {
+    fn from(kept: ReceiptOutcome) -> Self {
         match kept {
-            Kept::Kept => Self::Kept,
-            Kept::MadeBefore => Self::MadeBefore,
-            Kept::Replaced => Self::Replaced,
-            Kept::NotApplied => Self::NotApplied,
+            ReceiptOutcome::Kept => Self::Kept,
+            ReceiptOutcome::MadeBefore => Self::MadeBefore,
+            ReceiptOutcome::Replaced => Self::Replaced,
+            ReceiptOutcome::NotApplied => Self::NotApplied,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::terms::SealedTerms;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::receipts as sql;
-use crate::store::{Act, Kept, ReceiptRelease, ReceiptRow, StoreError};
+use crate::store::{Act, ReceiptOutcome, ReceiptRelease, ReceiptRow, StoreError};
 
 const TABLE: &str = "consent_receipt";
 
@@ -40,21 +40,21 @@ impl Choice {
         made_at_version: u64,
         published_at: DateTime<Utc>,
         applies_terms: bool,
-    ) -> Kept {
+    ) -> ReceiptOutcome {
         let was_in_force = match (made_at_version >= self.version, self.until_version) {
             (true, Some(until)) => made_at_version < until,
             (true, None) => true,
             // Held against the terms of the moment in which it was let out.
-            (false, _) if published_at < self.made_at => return Kept::MadeBefore,
+            (false, _) if published_at < self.made_at => return ReceiptOutcome::MadeBefore,
             (false, None) => true,
             (false, Some(_)) => self.replaced_at.is_some_and(|then| published_at < then),
         };
         if !was_in_force {
-            Kept::Replaced
+            ReceiptOutcome::Replaced
         } else if applies_terms || self.is_exclusion {
-            Kept::Kept
+            ReceiptOutcome::Kept
         } else {
-            Kept::NotApplied
+            ReceiptOutcome::NotApplied
         }
     }
 }
@@ -230,13 +230,18 @@ mod tests {
     #[test]
     fn a_choice_counts_from_its_own_version_up_to_the_one_that_replaced_it() {
         for (version, published_at, in_force, replaced) in [
-            (4, 49, Kept::MadeBefore, Kept::MadeBefore),
-            (4, 50, Kept::Kept, Kept::Kept),
-            (4, 79, Kept::Kept, Kept::Kept),
-            (4, 80, Kept::Kept, Kept::Replaced),
-            (5, 51, Kept::Kept, Kept::Kept),
-            (7, 90, Kept::Kept, Kept::Kept),
-            (8, 90, Kept::Kept, Kept::Replaced),
+            (
+                4,
+                49,
+                ReceiptOutcome::MadeBefore,
+                ReceiptOutcome::MadeBefore,
+            ),
+            (4, 50, ReceiptOutcome::Kept, ReceiptOutcome::Kept),
+            (4, 79, ReceiptOutcome::Kept, ReceiptOutcome::Kept),
+            (4, 80, ReceiptOutcome::Kept, ReceiptOutcome::Replaced),
+            (5, 51, ReceiptOutcome::Kept, ReceiptOutcome::Kept),
+            (7, 90, ReceiptOutcome::Kept, ReceiptOutcome::Kept),
+            (8, 90, ReceiptOutcome::Kept, ReceiptOutcome::Replaced),
         ] {
             let kept = |choice: Choice| choice.kept_in(version, at(published_at), true);
             assert_eq!(
@@ -256,10 +261,16 @@ mod tests {
     fn where_terms_are_not_applied_only_an_exclusion_is_kept() {
         assert_eq!(
             choice(false, false).kept_in(6, at(60), false),
-            Kept::NotApplied
+            ReceiptOutcome::NotApplied
         );
-        assert_eq!(choice(false, true).kept_in(6, at(60), false), Kept::Kept);
-        assert_eq!(choice(true, true).kept_in(9, at(99), false), Kept::Replaced);
+        assert_eq!(
+            choice(false, true).kept_in(6, at(60), false),
+            ReceiptOutcome::Kept
+        );
+        assert_eq!(
+            choice(true, true).kept_in(9, at(99), false),
+            ReceiptOutcome::Replaced
+        );
     }
 
     #[test]
@@ -268,7 +279,7 @@ mod tests {
             replaced_at: None,
             ..choice(true, false)
         };
-        assert_eq!(gone.kept_in(4, at(60), true), Kept::Replaced);
-        assert_eq!(gone.kept_in(6, at(90), true), Kept::Kept);
+        assert_eq!(gone.kept_in(4, at(60), true), ReceiptOutcome::Replaced);
+        assert_eq!(gone.kept_in(6, at(90), true), ReceiptOutcome::Kept);
     }
 }

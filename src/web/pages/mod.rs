@@ -28,8 +28,8 @@ mod releases;
 mod risk;
 mod signin;
 mod site;
-pub(super) mod visitor;
 mod snippets;
+pub(super) mod visitor;
 mod words;
 
 use axum::Router;

@@ -45,6 +45,35 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
+    /// What a subject says, reads and takes back with a token and a receipt.
+    async fn own_choice(&mut self, server: &Server, dataset: &str) {
+        let subjects = json!({"subjects": ["p1"]});
+        let tokens = |call: Call| call.at("id", dataset).json(&subjects);
+        let made = self.call("create_subject_tokens", tokens).await.json();
+        let token = made["items"][0]["token"].as_str().expect("a token");
+        let subject = server.anyone().with(token);
+        let terms = json!({"max_leakage": 0.9});
+        let own = subject.call("put_my_preferences").json(&terms).send().await;
+        let own = own.expect(200);
+        subject.call("get_my_preferences").send().await.expect(200);
+        let holder = server
+            .anyone()
+            .with(own["receipt"].as_str().expect("a code"));
+        holder.call("get_my_receipt").send().await.expect(200);
+        let back = holder.call("withdraw_my_preferences").send().await;
+        back.expect(200);
+        let own = rows_of(self.client, "subject").await;
+        let actions = own.iter().filter_map(|row| row["action"].as_str());
+        let actions: Vec<&str> = actions.collect();
+        let expected = [
+            "withdraw_my_preferences",
+            "get_my_preferences",
+            "put_my_preferences",
+        ];
+        assert_eq!(actions, expected, "newest first");
+        self.seen.extend([expected[0], expected[2]]);
+    }
+
     async fn call(&mut self, id: &'static str, fill: impl FnOnce(Call) -> Call) -> Answer {
         self.call_as(id, id, fill).await
     }
@@ -228,30 +257,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let many = "subject,max_leakage\np1,0.9\n";
     let import = |call| of_dataset(call).body("text/csv", many);
     watched.call("import_preferences", import).await;
-    let tokens = |call| of_dataset(call).json(&json!({"subjects": ["p1"]}));
-    let made = watched.call("create_subject_tokens", tokens).await.json();
-    let token = made["items"][0]["token"].as_str().expect("a token");
-    let subject = server.anyone().with(token);
-    let own = subject.call("put_my_preferences").json(&terms).send().await;
-    let own = own.expect(200);
-    let own = own["receipt"].as_str().expect("a code");
-    subject.call("get_my_preferences").send().await.expect(200);
-    let holder = server.anyone().with(own);
-    holder.call("get_my_receipt").send().await.expect(200);
-    let back = holder.call("withdraw_my_preferences").send().await;
-    back.expect(200);
-    let own = rows_of(&client, "subject").await;
-    let actions: Vec<&str> = own
-        .iter()
-        .filter_map(|row| row["action"].as_str())
-        .collect();
-    let expected = [
-        "withdraw_my_preferences",
-        "get_my_preferences",
-        "put_my_preferences",
-    ];
-    assert_eq!(actions, expected, "newest first");
-    watched.seen.extend([expected[0], expected[2]]);
+    watched.own_choice(&server, dataset).await;
     let spec = story::job(dataset);
     let queued = watched.call("create_job", |call| call.json(&spec)).await;
     let job = queued.json()["id"].as_str().expect("an id").to_owned();

@@ -118,4 +118,4 @@ pub use table::{Table, TableColumn};
 pub use text::TextColumn;
 pub use text_cache::TextCache;
 pub use transform::Transform;
-pub use wording::{DatasetWording, Wording};
+pub use wording::{DatasetWording, Wording, is_language_tag};

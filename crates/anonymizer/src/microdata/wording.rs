@@ -64,7 +64,7 @@ impl Wording {
         if self.0.len() > LANGUAGES_MAX {
             return Err(format!("{place}: more than {LANGUAGES_MAX} languages"));
         }
-        if !self.0.keys().all(|tag| is_tag(tag)) {
+        if !self.0.keys().all(|tag| is_language_tag(tag)) {
             return Err(format!(
                 "{place}: texts stand by the tag of their language, as in {{\"en\": \"Age\", \
                  \"de\": \"Alter\"}}"
@@ -111,8 +111,9 @@ fn primary(tag: &str) -> &str {
     tag.split('-').next().unwrap_or(tag)
 }
 
-/// Two or three small letters, then parts of letters and digits.
-fn is_tag(tag: &str) -> bool {
+/// Whether a text is the tag of a language: two or three small letters, then parts
+/// of letters and digits.
+pub fn is_language_tag(tag: &str) -> bool {
     let mut parts = tag.split('-');
     let language = parts.next().unwrap_or_default();
     (2..=3).contains(&language.len())
