@@ -10,6 +10,7 @@ pub mod access;
 mod answer;
 pub mod auth;
 mod body;
+mod bundle;
 mod cache_control;
 mod coding;
 mod connection;

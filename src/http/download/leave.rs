@@ -15,7 +15,7 @@ use crate::ids::ReleaseId;
 use crate::store::{ReleaseState, StoreError};
 
 /// The leave to send a table.
-pub(super) struct Leave {
+pub struct Leave {
     state: AppState,
     release: ReleaseId,
     standing: Standing,

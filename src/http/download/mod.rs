@@ -10,14 +10,13 @@
 //! the middle breaks the connection off: a shorter table must not look like a
 //! whole one.
 
-mod bundle;
 mod leave;
 mod maker;
 mod parts;
 mod pieces;
 mod slots;
 
-pub use bundle::{Content, Entry, bundle};
+pub use leave::Leave;
 pub use slots::Downloads;
 
 use std::io;
@@ -29,7 +28,6 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use vizard_anonymizer::release::{Format, TableDescription};
 
-use self::leave::Leave;
 use super::auth::Standing;
 use super::coding::ContentCoding;
 use super::range::{BodyCut, Part};
@@ -132,7 +130,8 @@ impl Download {
         }))
     }
 
-    fn parts(self, part: Option<Part>) -> mpsc::Receiver<io::Result<Bytes>> {
+    /// The body in parts, made as far as they are received.
+    pub fn parts(self, part: Option<Part>) -> mpsc::Receiver<io::Result<Bytes>> {
         let (sender, receiver) = mpsc::channel(parts::PARTS_WAITING);
         let span = tracing::Span::current();
         let sending = async move {

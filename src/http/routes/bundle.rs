@@ -25,8 +25,9 @@ use super::release_hierarchies::{Shown, readable_release, shown};
 use super::releases::{visible_manifest, whole_manifest};
 use super::tables::{Binary, description};
 use crate::http::auth::Principal;
+use crate::http::bundle::{Content, Entry, bundle};
 use crate::http::coding::ContentCoding;
-use crate::http::download::{Content, Download, Entry, Form, bundle};
+use crate::http::download::{Download, Form};
 use crate::http::extract::UrlPath;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -70,7 +71,7 @@ async fn get_release_bundle(
             state: state.clone(),
             table,
             form: FORM,
-            standing: standing.clone(),
+            standing,
         };
         entries.push(Entry {
             name,

@@ -308,5 +308,10 @@ fn first<'a>(values: impl Iterator<Item = &'a PoolValue>, records: f64) -> f64 {
 
 /// The whole numbers below and above an expected count.
 fn whole_around(records: f64) -> (f64, f64) {
-    ((records + SLACK).floor(), (records - SLACK).ceil().max(0.0))
+    let (below, above) = (records + SLACK, records - SLACK);
+    // Of many groups few records are expected, and rounding calls a function.
+    if above > 0.0 && below < 1.0 {
+        return (0.0, 1.0);
+    }
+    (below.floor(), above.ceil().max(0.0))
 }

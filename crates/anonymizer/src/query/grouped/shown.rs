@@ -179,7 +179,7 @@ impl Shown {
         let known = |ends: (i64, i64)| {
             let (from, to) = places.within(ends.0, ends.1);
             let of = length(ends);
-            (from, to, 1_i128 as f64 / of as f64, of == 1)
+            (from, to, 1.0 / of as f64, of == 1)
         };
         let span = match cell {
             Cell::OrMissing(interval) => whole_ends(interval).map(|ends| {

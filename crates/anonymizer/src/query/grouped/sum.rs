@@ -30,7 +30,7 @@ pub(super) fn totals(asked: &Asked<'_>, measure: usize, cancel: &CancelFlag) -> 
             cancel.heed();
         }
         for &row in &rows[starts[state] as usize..starts[state + 1] as usize] {
-            summing.expect_row(row, &classes, &mut expected);
+            summing.add_expected(row, &classes, &mut expected);
         }
         summing.end_state(state, &mut expected, &mut totals);
     }
@@ -175,7 +175,7 @@ impl<'a> Summing<'a> {
     }
 
     /// Adds what a row, or all rows of a class, give to the cells.
-    fn expect_row(&self, row: u32, classes: &[u32], expected: &mut Expected) {
+    fn add_expected(&self, row: u32, classes: &[u32], expected: &mut Expected) {
         let is_whole = row >= CLASS;
         let class = if is_whole {
             row - CLASS

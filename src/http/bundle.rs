@@ -17,17 +17,18 @@ use vizard_anonymizer::microdata::{Sha256, to_hex};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use super::leave::Leave;
-use super::{Download, parts};
-use crate::http::auth::Standing;
-use crate::http::shares::Share;
-use crate::http::state::AppState;
+use super::auth::Standing;
+use super::download::{Download, Leave};
+use super::shares::Share;
+use super::state::AppState;
 use crate::ids::ReleaseId;
 
 /// Name of the last entry.
 const SUMS: &str = "SHA256SUMS";
 /// Largest part.
 const PART_BYTES: usize = 32 << 10;
+/// Parts that wait for a client.
+const PARTS_WAITING: usize = 2;
 /// Tables of more than this, as text, are said to be long from the beginning.
 const LONG_BYTES: u64 = 1 << 31;
 
@@ -56,7 +57,7 @@ pub fn bundle(
     slot: Share,
 ) -> Body {
     let leave = Arc::new(Leave::new(state, release, standing));
-    let (sender, receiver) = mpsc::channel(parts::PARTS_WAITING);
+    let (sender, receiver) = mpsc::channel(PARTS_WAITING);
     let sending = async move {
         if let Err(error) = send(entries, &sender).await {
             tracing::error!(%release, %error, "a bundle was broken off");
