@@ -112,7 +112,7 @@ class Person:
         self.stories, self.driver, self.mark = stories, driver, mark
 
     def look(self, name):
-        self.stories.look(self.driver, f"consent-{name}-{self.mark}")
+        self.stories.look_once(self.driver, f"consent-{name}-{self.mark}")
 
     def find(self, selector):
         found = self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -213,7 +213,7 @@ def printed(person):
     person.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert not person.find("nav").is_displayed()
     assert person.find(".spoken").is_displayed()
-    person.stories.look(person.driver, f"consent-printed-{person.mark}")
+    person.stories.look_once(person.driver, f"consent-printed-{person.mark}")
     person.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

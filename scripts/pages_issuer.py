@@ -161,7 +161,7 @@ def story(stories, browser, program):
         try:
             driver.get(f"{url}/audit")
             stories.wait(driver, "the sign-in page", lambda it: it.find_elements("id", "key"))
-            stories.look(driver, "signin-issuer")
+            stories.look_once(driver, "signin-issuer")
             stories.press(driver, "Sign in at localhost", "a")
             stories.wait(driver, "the page that was asked for", lambda it: it.current_url == f"{url}/audit")
             stories.wait(driver, "the log", lambda it: it.find_elements("css selector", "main table"))
@@ -171,7 +171,7 @@ def story(stories, browser, program):
             # Somebody else's way back opens nothing in this browser.
             driver.get(f"{url}/signin/callback?code=x&state=y")
             stories.wait(driver, "what is wrong", lambda it: it.find_elements("css selector", "[role=alert]"))
-            stories.look(driver, "signin-issuer-refused")
+            stories.look_once(driver, "signin-issuer-refused")
             assert not driver.get_cookies()
         finally:
             driver.quit()

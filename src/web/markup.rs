@@ -31,6 +31,8 @@ impl Page {
                 control if control.is_control() && !control.is_whitespace() => {
                     self.0.push('\u{fffd}');
                 }
+                // They would show what stands behind them in another order.
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => self.0.push('\u{fffd}'),
                 other => self.0.push(other),
             }
         }

@@ -63,6 +63,15 @@ fn inside_a_page_signs_lead_to_rows_and_rows_go_on() {
 }
 
 #[test]
+fn a_name_turns_no_text_around() {
+    let page = exploration_page(&exploration(), &json!({"name": "a\u{202e}b\u{2066}"}));
+    assert!(
+        page.contains("Exploration of a\u{fffd}b\u{fffd}</h1>"),
+        "{page}"
+    );
+}
+
+#[test]
 fn an_exploration_of_which_nothing_is_known_is_a_page() {
     let page = exploration_page(&Value::Null, &Value::Null);
     assert!(page.contains("No setting has both figures yet."));

@@ -18,6 +18,9 @@ use super::visitor::{Posted, Visitor};
 use super::words::{actor, short, text, time};
 use crate::web::markup::{list, number, shortened, words};
 
+/// Characters of one detail: enough of a digest to tell it from another.
+const DETAIL_CHARACTERS: usize = 48;
+
 pub(super) fn router() -> Router<Site> {
     Router::new()
         .route("/audit", get(log))
@@ -104,13 +107,21 @@ fn restrictions(asked: &Posted) -> Markup {
 /// Counts, versions and digests, in a line.
 fn detail(detail: &Value) -> String {
     let fields = detail.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| {
-        let value = match value {
-            Value::Array(_) | Value::Object(_) => value.to_string(),
-            other => number(other),
-        };
-        format!("{} {}", words(name), shortened(&value, 60))
-    });
+    let says = |value: &Value| match value {
+        Value::Null => false,
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    let fields = fields
+        .filter(|(_, value)| says(value))
+        .map(|(name, value)| {
+            let value = match value {
+                Value::Array(_) | Value::Object(_) => value.to_string(),
+                other => number(other),
+            };
+            format!("{} {}", words(name), shortened(&value, DETAIL_CHARACTERS))
+        });
     fields.collect::<Vec<_>>().join(" · ")
 }
 

@@ -86,7 +86,7 @@ async fn form(
                 @for engine in &engines {
                     @let name = text(engine, "name");
                     div {
-                        label.box { input type="checkbox" name="engine" value=(name) checked[ticked("engine", name, matches!(name, "lgb" | "mondrian"))]; " " (text(engine, "question")) " " code { (name) } }
+                        label.box { input type="checkbox" name="engine" value=(name) checked[ticked("engine", name, matches!(name, "lgb" | "mondrian"))]; span { (text(engine, "question")) " " code { (name) } } }
                     }
                 }
             }

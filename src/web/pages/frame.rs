@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::api::Failure;
 use super::assets::{SCRIPT_PLACE, STYLE_PLACE};
 use super::visitor::{FORM_TOKEN, Visitor};
-use super::words::{holder, short, state, text, time};
+use super::words::{holder, short, state, text, time, turns_direction};
 use crate::http::Drawn;
 use crate::http::auth::Role;
 
@@ -175,9 +175,19 @@ pub fn table(name: &str, table: Markup) -> Markup {
     html! { div.wide role="region" aria-label=(name) tabindex="0" { (table) } }
 }
 
-/// Text of a program, as it is; it moves sideways on its own.
+/// Text of a program; it moves sideways on its own. Signs that turn the direction
+/// of writing stand as JSON, Python and R write them in texts: as they are, they
+/// would show a program in another order than it has.
 pub fn program_text(name: &str, text: &str) -> Markup {
-    html! { pre role="region" aria-label=(name) tabindex="0" { (text) } }
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if turns_direction(character) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            shown.push(character);
+        }
+    }
+    html! { pre role="region" aria-label=(name) tabindex="0" { (shown) } }
 }
 
 /// What stands where a list is empty.

@@ -106,7 +106,7 @@ fn entry(release: &Value, dataset: &Value, engine: &Value) -> Markup {
             p { (text(engine, "costs")) }
             p.note {
                 (number(&release["manifest"]["records"])) " records · dataset "
-                @if dataset.is_null() { (short(text(release, "dataset"))) } @else { (dataset_title(dataset)) }
+                @if dataset.is_null() { (short(text(release, "dataset"))) } @else { bdi { (dataset_title(dataset)) } }
                 ", version " (release["version"]) " · "
                 @if release["published_at"].is_string() { "published " (time(&release["published_at"])) }
                 @else { "made " (time(&release["created_at"])) }

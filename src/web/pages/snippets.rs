@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::frame::program_text;
-use super::words::text;
+use super::words::{text, turns_direction};
 use crate::web::markup::list;
 
 /// Tables of which a row is about a record or a person, by the engines.
@@ -240,6 +240,9 @@ impl<'a> Beside<'a> {
                 _ => return None,
             };
             let attribute = text(column, "name").strip_suffix(&format!("_{content}"))?;
+            if attribute.contains(turns_direction) {
+                return None;
+            }
             let found = tables.iter().find(|found| text(found, "name") == table)?;
             let mut values = list(&found["columns"]).iter();
             let is_category = values.any(|one| one["types"][attribute] == "categorical");
@@ -271,8 +274,12 @@ impl<'a> Beside<'a> {
     }
 }
 
+/// Whether a program can speak of a column: SQL has no way to write a sign that
+/// nobody sees.
 fn is_value(column: &Value) -> bool {
-    matches!(text(column, "content"), "generalized" | "exact")
+    let is_plain = |character: char| !character.is_control() && !turns_direction(character);
+    let is_plain = text(column, "name").chars().all(is_plain);
+    is_plain && matches!(text(column, "content"), "generalized" | "exact")
 }
 
 /// The ends of the first number, as columns of Parquet. Where another column has

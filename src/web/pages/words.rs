@@ -7,6 +7,8 @@ use crate::http::auth::Principal;
 
 /// Characters of an id's end that are shown.
 const ID_END_CHARACTERS: usize = 6;
+/// Characters of an id behind its kind.
+const ID_CHARACTERS: usize = 36;
 
 /// Who signed in, by their roles.
 pub fn holder(principal: &Principal) -> String {
@@ -61,11 +63,19 @@ pub fn time(value: &Value) -> Markup {
     html! { time datetime=(text) title={ (text) " (UTC)" } { (shown) } }
 }
 
-/// The end of an id, which tells it from its neighbours; the whole on hover.
+/// The end of an id, which tells it from its neighbours; the whole on hover. What
+/// is no id, as a name, is shown as it is.
 pub fn short(id: &str) -> Markup {
+    let is_id = id
+        .rsplit('_')
+        .next()
+        .is_some_and(|end| end.len() == ID_CHARACTERS);
     let start = id.len().saturating_sub(ID_END_CHARACTERS);
-    let end = id.get(start..).unwrap_or(id);
-    html! { code title=(id) { "…" (end) } }
+    let end = id.get(start..).filter(|_| is_id);
+    html! {
+        @if let Some(end) = end { code.id title=(id) { "…" (end) } }
+        @else { code { (id) } }
+    }
 }
 
 /// Who did something, as the log names them.
@@ -74,6 +84,11 @@ pub fn actor(name: &str) -> Markup {
         @if name.starts_with("key_") { "key " (short(name)) }
         @else { (name) }
     }
+}
+
+/// Whether a character turns the direction of writing of what stands behind it.
+pub fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A state with a colour, and the word beside it.

@@ -30,11 +30,11 @@ pub fn findings(review: &Value) -> Markup {
                 @for (name, said) in odd {
                     @let labels = &review[name];
                     @if labels["count"].as_u64().unwrap_or_default() > 0 {
-                        li { (number(&labels["count"])) " " (said) ": " (some(&labels["labels"])) }
+                        li { (number(&labels["count"])) " " (said) ": " bdi { (some(&labels["labels"])) } }
                     }
                 }
                 @if share > 0.5 {
-                    li { (text(&review["largest"], "label")) " holds " (number(&review["largest"]["leaves"])) " of the leaves, more than half: little is told by the nodes beside it." }
+                    li { bdi { (text(&review["largest"], "label")) } " holds " (number(&review["largest"]["leaves"])) " of the leaves, more than half: little is told by the nodes beside it." }
                 }
             }
         }

@@ -104,7 +104,7 @@ fn picture(figure: &Figure, cells: &[Value]) -> Markup {
     let height = ROW * drawn.len() as f64 + 4.0;
     html! {
         figure {
-            figcaption { (capitalized(&figure.words)) ": bars are estimates, lines go from the lower to the upper bound" @if drawn.len() < cells.len() { "; the first " (CELLS_DRAWN) " of " (cells.len()) } }
+            figcaption { bdi { (capitalized(&figure.words)) } ": bars are estimates, lines go from the lower to the upper bound" @if drawn.len() < cells.len() { "; the first " (CELLS_DRAWN) " of " (cells.len()) } }
             svg.answer viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label={ (figure.words) ", estimates with bounds; the table has the figures" } {
                 @for (row, cell) in drawn.iter().enumerate() {
                     @let top = ROW * row as f64 + 2.0;

@@ -97,5 +97,9 @@ mod tests {
         let python = python("release_1", &odd);
         assert!(python.contains(r#""count": True"#));
         assert!(python.contains(r#""'; rm -rf / #\"]---\"\n""#), "{python}");
+        let turned = json!({"count": true, "group_by": ["a\u{202e}b"]});
+        let shown = code("release_1", &turned).into_string();
+        // In each of the four: a program is shown in the order that it has.
+        assert!(!shown.contains('\u{202e}') && shown.matches("a\\u202eb").count() == 4);
     }
 }

@@ -39,11 +39,12 @@ pub struct Sheet<'a> {
     pub choices: &'a [Option<Vec<Choice>>],
     /// What is wrong with it.
     pub wrong: Option<&'a Wrong>,
+    /// Whether a condition was just taken away.
+    pub has_lost_one: bool,
 }
 
 /// The form.
 pub fn form(visitor: &Visitor, sheet: &Sheet<'_>) -> Markup {
-    let there = format!("{}#conditions", sheet.place);
     let asked = sheet.asked;
     let numbers = |attribute: &Attribute| attribute.kind.is_number();
     html! {
@@ -62,19 +63,19 @@ pub fn form(visitor: &Visitor, sheet: &Sheet<'_>) -> Markup {
                 legend { "Split by (nothing ticked: all records together)" }
                 (boxes(sheet, ("group", "each value of", Spot::Groups), &asked.groups, |one| one.kind != Kind::Decimal))
             }
-            fieldset #conditions {
+            fieldset {
                 legend { "Only of records where all of this holds" }
                 @if asked.conditions.is_empty() { p.empty { "No condition: of all records." } }
-                (conditions(sheet, &there))
+                (conditions(sheet))
                 @if asked.conditions.len() < CONDITIONS_MAX {
                     div.row {
                         label for="add" { "Attribute of a further condition" }
-                        select #add name="add" {
+                        select #add name="add" autofocus[sheet.has_lost_one] {
                             @for (at, attribute) in sheet.attributes.iter().enumerate() {
                                 option value=(at) { (attribute.name) }
                             }
                         }
-                        button.plain type="submit" name="do" value="add" formaction=(there) { "Add a condition" }
+                        button.plain type="submit" name="do" value="add" { "Add a condition" }
                     }
                 }
             }
@@ -113,7 +114,7 @@ fn boxes(
     }
 }
 
-fn conditions(sheet: &Sheet<'_>, there: &str) -> Markup {
+fn conditions(sheet: &Sheet<'_>) -> Markup {
     let mut room = CHOICES_MAX;
     let last = sheet.asked.conditions.len();
     html! {
@@ -128,7 +129,7 @@ fn conditions(sheet: &Sheet<'_>, there: &str) -> Markup {
                 strong { (attribute.name) }
                 (test(attribute, (row, asking), row + 1 == last && asking.test.is_empty()))
                 (values(attribute, (row, asking), offered.map(Vec::as_slice)))
-                button.plain type="submit" name="do" value={ "remove." (row) } formaction=(there) aria-label={ "Remove condition " (row + 1) } { "Remove" }
+                button.plain type="submit" name="do" value={ "remove." (row) } aria-label={ "Remove condition " (row + 1) } { "Remove" }
                 (said(sheet, Spot::Condition(row)))
             }
         }

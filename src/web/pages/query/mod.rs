@@ -25,7 +25,7 @@ use super::api::{Api, Failure};
 use super::frame::{Page, form_token};
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
-use super::words::text;
+use super::words::{release_title, text};
 use crate::ids::ReleaseId;
 use asked::{Asked, Asking, Wrong};
 use attributes::{Attribute, Kind, attributes, choices};
@@ -65,7 +65,7 @@ impl Subject {
         Ok(Self {
             id,
             attributes: attributes(&release["manifest"]),
-            title: format!("Release by {}", text(&release, "engine")),
+            title: release_title(&release, &Value::Null),
         })
     }
 
@@ -90,6 +90,8 @@ async fn show(
 enum Told<'a> {
     /// Nothing yet.
     Nothing,
+    /// That a condition is gone.
+    OneLess,
     /// What is wrong with the question.
     Wrong(&'a Wrong),
     /// The answer to a query.
@@ -127,7 +129,12 @@ async fn round(
         } else {
             return asked_for(asking, &subject, &asked, action == "json").await;
         }
-        let page = drawn(asking, &subject, &asked, Told::Nothing).await;
+        let told = if action == "add" {
+            Told::Nothing
+        } else {
+            Told::OneLess
+        };
+        let page = drawn(asking, &subject, &asked, told).await;
         Ok(page.drawn(&visitor))
     };
     match answered.await {
@@ -206,6 +213,7 @@ async fn drawn(asking: (&Api, &Visitor), subject: &Subject, asked: &Asked, told:
             Told::Wrong(wrong) => Some(wrong),
             _ => None,
         },
+        has_lost_one: matches!(told, Told::OneLess),
     };
     let content = html! {
         @if let Told::Answer(query, answer) = &told {
