@@ -122,22 +122,7 @@ pub fn picture(page: &mut Page, exploration: &Value, marks: Marks) {
         points.len()
     );
     page.attribute("aria-label", &said).raw(">");
-    for loss in scales[0].ticks() {
-        let (x, _) = place([loss, scales[1].from]);
-        label(page, (x, HEIGHT - BOTTOM + 18.0), "middle", &decimal(loss));
-    }
-    for risk in scales[1].ticks() {
-        let (_, y) = place([scales[0].from, risk]);
-        line(page, LEFT, y, WIDTH - RIGHT);
-        label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(risk));
-    }
-    let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-    let loss = format!("{} →", axes[0]);
-    label(page, (middle, HEIGHT - 6.0), "middle", &loss);
-    page.raw("<text text-anchor=\"middle\" transform=\"rotate(-90)\"");
-    page.length("x", -(TOP + HEIGHT - BOTTOM) / 2.0)
-        .length("y", 14.0);
-    page.raw(">").text(&format!("{} →", axes[1])).raw("</text>");
+    axes_of(page, (&axes, &scales), &place);
     front_line(page, points, &place);
     let signs = signs(points);
     // Those of the front over the others.
@@ -169,6 +154,30 @@ pub fn picture(page: &mut Page, exploration: &Value, marks: Marks) {
     page.raw("</figcaption></figure>");
     legend(page, &signs);
     page.raw("</section>");
+}
+
+/// Steps and names of both axes.
+fn axes_of(
+    page: &mut Page,
+    (axes, scales): (&[String; 2], &[Scale; 2]),
+    place: &dyn Fn([f64; 2]) -> (f64, f64),
+) {
+    for loss in scales[0].ticks() {
+        let (x, _) = place([loss, scales[1].from]);
+        label(page, (x, HEIGHT - BOTTOM + 18.0), "middle", &decimal(loss));
+    }
+    for risk in scales[1].ticks() {
+        let (_, y) = place([scales[0].from, risk]);
+        line(page, LEFT, y, WIDTH - RIGHT);
+        label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(risk));
+    }
+    let middle = (LEFT + WIDTH - RIGHT) / 2.0;
+    let loss = format!("{} →", axes[0]);
+    label(page, (middle, HEIGHT - 6.0), "middle", &loss);
+    page.raw("<text text-anchor=\"middle\" transform=\"rotate(-90)\"");
+    page.length("x", -(TOP + HEIGHT - BOTTOM) / 2.0)
+        .length("y", 14.0);
+    page.raw(">").text(&format!("{} →", axes[1])).raw("</text>");
 }
 
 /// An axis with round steps. It begins at 0 unless all figures are in its upper
