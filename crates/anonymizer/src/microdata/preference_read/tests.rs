@@ -224,6 +224,10 @@ fn each_wrong_field_is_named() {
         let error = (2, field.map(str::to_owned), code);
         assert_eq!(errors(RecordFormat::Ndjson, &text), [error], "{fields}");
     }
+}
+
+#[test]
+fn each_wrong_document_is_named() {
     for (text, error) in [
         ("{}", at(1, "subject", AttributeMissing)),
         (r#"{"subject": " "}"#, at(1, "subject", Missing)),
