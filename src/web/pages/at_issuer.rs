@@ -13,7 +13,7 @@ use axum::routing::get;
 use maud::html;
 
 use super::frame::Page;
-use super::signin::{asked, own_place, set_session};
+use super::signin::{asked, end_session, own_place, set_session};
 use super::site::Site;
 use super::visitor::{Visitor, cookie_of, query_text};
 use crate::http::ProblemKind;
@@ -23,6 +23,8 @@ use crate::http::auth::{CALLBACK, FLOW_S, Returned, SESSION_S};
 pub(super) const ISSUER: &str = "/signin/issuer";
 /// What a browser keeps on the way.
 const FLOW_COOKIE: &str = "__Host-vizard-flow";
+/// Bytes of the place to go on to in that cookie; browsers take 4,096 of the whole.
+const NEXT_BYTES_MAX: usize = 3_072;
 
 pub(super) fn router() -> Router<Site> {
     Router::new()
@@ -37,17 +39,24 @@ async fn leave(State(site): State<Site>, visitor: Visitor, RawQuery(query): RawQ
         Ok(begun) => begun,
         Err(problem) => return refused(&visitor, problem.kind()),
     };
-    // Nobody goes on in the session that the browser has now.
-    if let Some(old) = visitor.session
-        && let Err(problem) = gate.sign_out(old, visitor.asking()).await
-    {
+    if let Err(problem) = end_session(gate, &visitor).await {
         return problem.into_response();
     }
     let mut response = Redirect::to(begun.place.as_str()).into_response();
-    let next = form_urlencoded::byte_serialize(own_place(&next).as_bytes());
-    let kept = format!("{}:{}", begun.cookie.expose(), next.collect::<String>());
+    let kept = format!("{}:{}", begun.cookie.expose(), kept_place(&next));
     set_flow(&mut response, &kept, FLOW_S);
     response
+}
+
+/// Where to go on to, as a cookie keeps it: nothing, which is the first page,
+/// where the whole cookie would be larger than browsers take.
+fn kept_place(next: &str) -> String {
+    let place: String = form_urlencoded::byte_serialize(own_place(next).as_bytes()).collect();
+    if place.len() > NEXT_BYTES_MAX {
+        String::new()
+    } else {
+        place
+    }
 }
 
 async fn come_back(
@@ -69,6 +78,11 @@ async fn come_back(
     let finished = finished.finish_at_issuer(pending, &returned, visitor.asking());
     let mut response = match finished.await {
         Ok(begun) => {
+            // There is one where the issuer is on the same site, and another page of
+            // this browser signed in meanwhile.
+            if let Err(problem) = end_session(site.gate(), &visitor).await {
+                return problem.into_response();
+            }
             let next = kept.map(|(_, next)| format!("next={next}"));
             let next = asked(next.as_deref(), "next").unwrap_or_default();
             let mut response = lead_on(&visitor, own_place(&next));

@@ -11,8 +11,8 @@ use super::at_issuer::{self, ISSUER};
 use super::frame::Page;
 use super::site::Site;
 use super::visitor::{COOKIE, Posted, Visitor, query_text};
-use crate::http::ProblemKind;
-use crate::http::auth::SESSION_S;
+use crate::http::auth::{Gate, SESSION_S};
+use crate::http::{Problem, ProblemKind};
 
 pub(super) fn router() -> Router<Site> {
     Router::new()
@@ -79,10 +79,7 @@ async fn sign_in(State(site): State<Site>, visitor: Visitor, posted: Posted) -> 
         .await;
     match begun {
         Ok(begun) => {
-            // The session that the browser had before is over: nobody goes on in it.
-            if let Some(old) = visitor.session
-                && let Err(problem) = gate.sign_out(old, visitor.asking()).await
-            {
+            if let Err(problem) = end_session(gate, &visitor).await {
                 return problem.into_response();
             }
             cookie_and(begun.secret.expose(), SESSION_S, next)
@@ -108,12 +105,18 @@ async fn sign_out(State(site): State<Site>, visitor: Visitor, posted: Posted) ->
     if let Err(failure) = posted.checked(&visitor) {
         return visitor.answer(Err(failure));
     }
-    if let Some(session) = visitor.session
-        && let Err(problem) = site.gate().sign_out(session, visitor.asking()).await
-    {
+    if let Err(problem) = end_session(site.gate(), &visitor).await {
         return problem.into_response();
     }
     cookie_and("", 0, "/")
+}
+
+/// Ends the session that the browser has, if any: nobody goes on in it.
+pub(super) async fn end_session(gate: &Gate, visitor: &Visitor) -> Result<(), Problem> {
+    match visitor.session {
+        Some(session) => gate.sign_out(session, visitor.asking()).await,
+        None => Ok(()),
+    }
 }
 
 /// Sets the cookie of a session, or takes it away, and goes on to a page.
