@@ -1,6 +1,8 @@
 //! Signing in at the issuer in a browser: the way there and back, and who is sent
 //! away from it.
 
+mod kept;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -45,8 +47,12 @@ struct Browser {
 
 impl Browser {
     fn new(server: &Server) -> Self {
+        Self::of(server.anyone())
+    }
+
+    fn of(client: Client) -> Self {
         Self {
-            client: server.anyone(),
+            client,
             session: String::new(),
             flow: String::new(),
         }
@@ -223,89 +229,91 @@ async fn a_way_back_that_nobody_of_this_browser_began_is_refused() {
 
 #[tokio::test]
 async fn a_token_of_another_sign_in_or_of_another_client_is_refused() {
-    let issuer = LoginServer::start(("public", None)).await;
-    let server = Server::sqlite_with(settings(&issuer, ("public", None))).await;
-    let mut browser = Browser::new(&server);
-    let with = |claims: Value| Wishes {
-        claims,
-        ..Wishes::default()
-    };
-    for wishes in [
-        with(json!({"nonce": null})),
-        with(json!({"nonce": "0".repeat(64)})),
-        with(json!({"aud": AUDIENCE})),
-        with(json!({"aud": ["public", "other"]})),
-        with(json!({"azp": "other"})),
-        with(json!({"iss": "https://other.example"})),
-        with(json!({"exp": 1})),
-        with(json!({"exp": null})),
-        with(json!({"sub": null})),
-        Wishes {
-            foreign_key: true,
+    for (issuer, server) in on_both(("public", None)).await {
+        let mut browser = Browser::new(&server);
+        let with = |claims: Value| Wishes {
+            claims,
             ..Wishes::default()
-        },
-        Wishes {
-            answer: Some((400, r#"{"error": "invalid_grant"}"#.into())),
-            ..Wishes::default()
-        },
-        Wishes {
-            answer: Some((200, "no JSON".into())),
-            ..Wishes::default()
-        },
-        Wishes {
-            answer: Some((200, "x".repeat(2 << 20))),
-            ..Wishes::default()
-        },
-    ] {
-        issuer.wish(wishes.clone());
+        };
+        for wishes in [
+            with(json!({"nonce": null})),
+            with(json!({"nonce": "0".repeat(64)})),
+            with(json!({"aud": AUDIENCE})),
+            with(json!({"aud": ["public", "other"]})),
+            with(json!({"azp": "other"})),
+            with(json!({"iss": "https://other.example"})),
+            with(json!({"exp": 1})),
+            with(json!({"exp": null})),
+            with(json!({"iat": null})),
+            with(json!({"iat": 4_000_000_000_u32})),
+            with(json!({"sub": null})),
+            Wishes {
+                foreign_key: true,
+                ..Wishes::default()
+            },
+            Wishes {
+                answer: Some((400, r#"{"error": "invalid_grant"}"#.into())),
+                ..Wishes::default()
+            },
+            Wishes {
+                answer: Some((200, "no JSON".into())),
+                ..Wishes::default()
+            },
+            Wishes {
+                answer: Some((200, "x".repeat(2 << 20))),
+                ..Wishes::default()
+            },
+        ] {
+            issuer.wish(wishes.clone());
+            let back = browser.leave("%2F").await;
+            expect_refused(&browser.come_back(&back).await, 401);
+            assert!(!browser.is_in().await);
+        }
+        for (status, delay) in [(500, 0), (302, 0), (200, 8)] {
+            issuer.wish(Wishes {
+                answer: Some((status, String::new())),
+                delay: Duration::from_secs(delay),
+                ..Wishes::default()
+            });
+            let back = browser.leave("%2F").await;
+            expect_refused(&browser.come_back(&back).await, 503);
+        }
+        issuer.wish(with(json!({"aud": ["public", "other"], "azp": "public"})));
         let back = browser.leave("%2F").await;
-        expect_refused(&browser.come_back(&back).await, 401);
-        assert!(!browser.is_in().await);
+        assert_eq!(browser.come_back(&back).await.status, 200);
+        assert!(browser.is_in().await);
     }
-    for (status, delay) in [(500, 0), (302, 0), (200, 8)] {
-        issuer.wish(Wishes {
-            answer: Some((status, String::new())),
-            delay: Duration::from_secs(delay),
-            ..Wishes::default()
-        });
-        let back = browser.leave("%2F").await;
-        expect_refused(&browser.come_back(&back).await, 503);
-    }
-    issuer.wish(with(json!({"aud": ["public", "other"], "azp": "public"})));
-    let back = browser.leave("%2F").await;
-    assert_eq!(browser.come_back(&back).await.status, 200);
-    assert!(browser.is_in().await);
 }
 
 #[tokio::test]
 async fn rights_are_those_of_the_access_token_where_the_api_takes_it() {
-    let issuer = LoginServer::start(("public", None)).await;
-    let server = Server::sqlite_with(settings(&issuer, ("public", None))).await;
-    let mut browser = Browser::new(&server);
-    let mut audits = async |claims: Value, access: Option<Value>| {
-        issuer.wish(Wishes {
-            claims,
-            access_token: access.map(|claims| issuer.token(&claims)),
-            ..Wishes::default()
-        });
-        let back = browser.leave("%2F").await;
-        assert_eq!(browser.come_back(&back).await.status, 200);
-        browser.open("/audit", false).await.status == 200
-    };
-    let access = |audience: &str, person: &str| {
-        let mut claims = issuer.claims(audience);
-        claims["roles"] = json!(["auditor"]);
-        claims["sub"] = json!(person);
-        Some(claims)
-    };
-    let eve = "eve@example.org";
-    assert!(!audits(json!({}), None).await, "an analyst reads no log");
-    assert!(audits(json!({"roles": ["auditor"]}), None).await);
-    assert!(audits(json!({}), access(AUDIENCE, eve)).await);
-    assert!(!audits(json!({}), access("another API", eve)).await);
-    assert!(!audits(json!({}), access(AUDIENCE, "mallory")).await);
-    // Who holds no role here is signed in, and gets nowhere.
-    assert!(!audits(json!({"roles": ["owner"]}), None).await);
+    for (issuer, server) in on_both(("public", None)).await {
+        let mut browser = Browser::new(&server);
+        let mut audits = async |claims: Value, access: Option<Value>| {
+            issuer.wish(Wishes {
+                claims,
+                access_token: access.map(|claims| issuer.token(&claims)),
+                ..Wishes::default()
+            });
+            let back = browser.leave("%2F").await;
+            assert_eq!(browser.come_back(&back).await.status, 200);
+            browser.open("/audit", false).await.status == 200
+        };
+        let access = |audience: &str, person: &str| {
+            let mut claims = issuer.claims(audience);
+            claims["roles"] = json!(["auditor"]);
+            claims["sub"] = json!(person);
+            Some(claims)
+        };
+        let eve = "eve@example.org";
+        assert!(!audits(json!({}), None).await, "an analyst reads no log");
+        assert!(audits(json!({"roles": ["auditor"]}), None).await);
+        assert!(audits(json!({}), access(AUDIENCE, eve)).await);
+        assert!(!audits(json!({}), access("another API", eve)).await);
+        assert!(!audits(json!({}), access(AUDIENCE, "mallory")).await);
+        // Who holds no role here is signed in, and gets nowhere.
+        assert!(!audits(json!({"roles": ["owner"]}), None).await);
+    }
 }
 
 #[tokio::test]
