@@ -13,7 +13,7 @@ pub fn code(release: &str, query: &Value) -> Markup {
     html! {
         details {
             summary { "The same as JSON and as code" }
-            p.note { code { "VIZARD" } " is the address of this service, and " code { "KEY" } " a key that may read the release. DuckDB and R read downloaded tables instead: the page of the release has snippets." }
+            p.note { code { "VIZARD" } " is the address of this service, and " code { "KEY" } " a key that may read the release. DuckDB reads downloaded tables instead: the page of the release has programs for that." }
             h3 { "JSON" }
             (program_text("JSON", &format!("{query:#}")))
             h3 { "curl" }
