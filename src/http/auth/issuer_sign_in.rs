@@ -46,7 +46,7 @@ impl Gate {
         let pending = kept.and_then(Pending::read);
         let pending = pending.ok_or_else(|| refused(FlowRefusal::State))?;
         let finished = oidc.finish(&pending, returned, SESSION_LIFETIME).await;
-        self.begin_session(finished.map_err(refused)?, request)
+        self.begin_session(finished.map_err(refused)?, oidc.client_id(), request)
             .await
     }
 }

@@ -5,8 +5,8 @@
 //! pages alone: the API takes none from outside. Pages ask the API inside the
 //! process, with [`Session`] in the request's extensions, which nothing that
 //! comes over a connection can put there. So a page can do what the token may,
-//! and nothing else; a key that was revoked, or an admin key that the operator
-//! changed, ends its sessions with the next request.
+//! and nothing else; a key that was revoked, or an admin key, an issuer or a client
+//! of it that the operator changed, ends its sessions with the next request.
 
 use std::net::IpAddr;
 
@@ -19,6 +19,7 @@ use vizard_anonymizer::microdata::{from_hex, to_hex};
 use super::bearer::unauthenticated;
 use super::gate::Gate;
 use super::identify;
+use super::oidc::Oidc;
 use super::principal::Principal;
 use super::role::Role;
 use super::standing::Opener;
@@ -56,6 +57,9 @@ enum Holder {
     Key(KeyId),
     /// The holder of an issuer's token, with what it said.
     Issuer {
+        issuer: String,
+        /// The client as which they signed in there; `None`: they showed a token.
+        client: Option<String>,
         name: String,
         roles: Vec<Role>,
         datasets: Option<Vec<DatasetId>>,
@@ -91,13 +95,15 @@ impl Gate {
             Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
             found => self.throttle.note_token(bearer, found.is_ok()),
         }
-        self.begin_session(found?, request).await
+        self.begin_session(found?, None, request).await
     }
 
-    /// Begins a session for somebody who is known.
+    /// Begins a session for somebody who is known; `client`: as which client of the
+    /// issuer they signed in there.
     pub(super) async fn begin_session(
         &self,
         principal: Principal,
+        client: Option<&str>,
         request: Option<RequestId>,
     ) -> Result<NewSession, Problem> {
         self.throttle.request(principal.name())?;
@@ -107,7 +113,7 @@ impl Gate {
                 "the system has no randomness to give",
             )
         })?;
-        let holder = json!(self.holder(&principal));
+        let holder = json!(self.holder(&principal, client));
         let hash = Sha256::digest(&secret).into();
         let act = principal.in_request(request).act();
         self.store.session_begin(act, hash, holder).await?;
@@ -115,7 +121,7 @@ impl Gate {
         Ok(NewSession { secret })
     }
 
-    fn holder(&self, principal: &Principal) -> Holder {
+    fn holder(&self, principal: &Principal, client: Option<&str>) -> Holder {
         match principal.standing().opener {
             Opener::Operator => {
                 let digest = self.admin.as_ref().map(|admin| to_hex(admin.digest()));
@@ -123,6 +129,8 @@ impl Gate {
             }
             Opener::Key(id) => Holder::Key(id),
             Opener::Until(until) => Holder::Issuer {
+                issuer: self.oidc.as_deref().map_or("", Oidc::issuer).to_owned(),
+                client: client.map(str::to_owned),
                 name: principal.name().to_owned(),
                 roles: principal.roles().to_vec(),
                 datasets: principal.datasets().map(<[_]>::to_vec),
@@ -194,12 +202,20 @@ impl Gate {
                 Err(error) => return Err(error.into()),
             },
             Holder::Issuer {
+                issuer,
+                client,
                 name,
                 roles,
                 datasets,
                 until,
             } => {
-                let lives = self.oidc.is_some() && self.clock.now() < until;
+                // Another issuer, or another client, is not answerable for it.
+                let is_behind = |oidc: &Oidc| {
+                    oidc.issuer() == issuer
+                        && (client.is_none() || oidc.client_id() == client.as_deref())
+                };
+                let is_believed = self.oidc.as_deref().is_some_and(is_behind);
+                let lives = is_believed && self.clock.now() < until;
                 lives.then(|| Principal::named(name, roles, datasets, until))
             }
         })
@@ -233,6 +249,8 @@ mod tests {
             Holder::Operator("00ff".into()),
             Holder::Key(id),
             Holder::Issuer {
+                issuer: "https://id.example".into(),
+                client: Some("pages".into()),
                 name: "oidc:1".into(),
                 roles: vec![Role::Steward],
                 datasets: Some(vec![DatasetId::generate()]),

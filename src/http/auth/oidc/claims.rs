@@ -73,6 +73,14 @@ pub(super) fn is_of_client(claims: &Claims, client_id: &str) -> bool {
     }
 }
 
+/// Whether an ID token says when it was made, and that is not to come (OpenID
+/// Connect Core 2).
+pub(super) fn is_issued(claims: &Claims, settings: &OidcSettings, now: DateTime<Utc>) -> bool {
+    let latest = now.timestamp() as f64 + settings.leeway_s as f64;
+    let made = claims.get("iat").and_then(Value::as_f64);
+    made.is_some_and(|made| made <= latest)
+}
+
 /// Whether an audience is, or holds, the wanted one.
 fn is_for(audience: Option<&Value>, wanted: &str) -> bool {
     match audience {
@@ -193,6 +201,26 @@ mod tests {
                 "{claimed}"
             );
         }
+    }
+
+    #[test]
+    fn an_id_token_says_when_it_was_made_and_that_is_not_to_come() {
+        let start = 1_800_000_000;
+        for (made, is_issued_then) in [
+            (json!(start), true),
+            (json!(start + 30), true),
+            (json!(start + 31), false),
+            (json!("today"), false),
+            (json!(null), false),
+        ] {
+            let claims = claims(json!({"iat": made}));
+            assert_eq!(
+                is_issued(&claims, &settings(), at(0)),
+                is_issued_then,
+                "{claims:?}"
+            );
+        }
+        assert!(!is_issued(&Claims::new(), &settings(), at(0)));
     }
 
     #[test]

@@ -161,6 +161,16 @@ impl Oidc {
         Ok(Ok(token.claims))
     }
 
+    /// Whose tokens are believed.
+    pub(super) fn issuer(&self) -> &str {
+        &self.settings.issuer
+    }
+
+    /// As which client of the issuer people sign in, if they may.
+    pub(super) fn client_id(&self) -> Option<&str> {
+        self.flow.as_ref().map(CodeFlow::client_id)
+    }
+
     /// The host at which people sign in, if they may.
     pub fn sign_in_host(&self) -> Option<&str> {
         self.flow.as_ref().map(CodeFlow::host)
@@ -194,7 +204,7 @@ impl Oidc {
             ..self.settings.clone()
         };
         let person = claims::principal(&id, &own, now).map_err(|_| FlowRefusal::Token)?;
-        if !claims::is_of_client(&id, flow.client_id()) {
+        if !claims::is_of_client(&id, flow.client_id()) || !claims::is_issued(&id, &own, now) {
             return Err(FlowRefusal::Token);
         }
         let nonce = id.get("nonce").and_then(serde_json::Value::as_str);
