@@ -164,6 +164,7 @@ fn uses(visitor: &Visitor, release: &Value) -> Markup {
                     a href={ "/releases/" (release_id) "/tables/" (text(table, "name")) "?format=" (format) } { (title) }
                 }
             } } }
+            p { a href={ "/releases/" (release_id) "/bundle.zip" } { "All of it as one zip" } ": tables, hierarchies, what the columns are, and how to read it" }
             p { "Count, compare and model with it. Cells that are ranges or groups stand for every value in them: a mean of midpoints is biased. Do not try to find out whose a record is." }
             p { (query::way(visitor, release)) }
             @if visitor.may(&Method::GET, "/v1/releases/{id}/report") {

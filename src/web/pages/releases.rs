@@ -32,6 +32,7 @@ pub(super) fn router() -> Router<Site> {
         .route("/releases/{id}", get(one))
         .route("/releases/{id}/report", get(report))
         .route("/releases/{id}/tables/{table}", get(download))
+        .route("/releases/{id}/bundle.zip", get(bundle))
         .route("/releases/{id}/hierarchies/{attribute}", get(hierarchy))
         .route("/releases/{id}/publish", post(publish))
         .route("/releases/{id}/withdraw", post(withdraw))
@@ -196,6 +197,18 @@ async fn download(
     };
     let path = format!("/v1/releases/{release}/tables/{table}");
     let path = listing(&path, query.as_deref());
+    api.hand_on(&visitor, &path, "*/*").await
+}
+
+async fn bundle(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    Path(wanted): Path<String>,
+) -> Response {
+    let Ok(release) = wanted.parse::<ReleaseId>() else {
+        return visitor.answer(Err(Failure::not_found()));
+    };
+    let path = format!("/v1/releases/{release}/bundle.zip");
     api.hand_on(&visitor, &path, "*/*").await
 }
 

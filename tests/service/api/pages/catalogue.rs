@@ -32,6 +32,14 @@ async fn an_analyst_finds_what_is_published_and_how_it_is_read(server: Server) {
     assert_eq!((csv.status, csv.text()), (200, story::HIERARCHY.to_owned()));
     assert!(page.contains("people[&quot;age_min&quot;]"), "{page}");
     assert!(!page.contains("left out for their own terms"));
+    let zip = browser
+        .open(&format!("/releases/{release}/bundle.zip"))
+        .await;
+    assert_eq!(
+        (zip.status, zip.media_type()),
+        (200, Some("application/zip"))
+    );
+    assert!(zip.body.starts_with(b"PK\x03\x04") && page.contains("/bundle.zip\""));
     let mut other = Browser::new(&server);
     other.sign_in(&steward).await;
     let list = other.open("/releases").await.text();

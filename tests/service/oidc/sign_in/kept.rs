@@ -1,6 +1,7 @@
 //! What is kept of a sign-in at the issuer: by the browser on the way, by the store
 //! in a session, and by the log nothing.
 
+use std::os::unix::fs::PermissionsExt as _;
 use vizard::config::{Limits, SignInSettings};
 
 use super::{Browser, FLOW, LoginServer, ORIGIN, Server, Settings, expect_refused, on_both};
@@ -140,6 +141,8 @@ async fn the_log_has_nothing_of_a_sign_in_but_a_word_of_why_it_was_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("client");
     std::fs::write(&file, secret).expect("it can be written");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(&file, private).expect("its owner's alone");
     let name = issuer.issuer();
     let arguments = [
         ["--oidc-issuer", &name],
@@ -170,7 +173,7 @@ async fn the_log_has_nothing_of_a_sign_in_but_a_word_of_why_it_was_refused() {
     }
     let (_, lines) = server.terminate();
     let log = lines.join("\n");
-    assert!(lines.len() > 50, "it logged at TRACE");
+    assert!(log.contains("\"TRACE\""), "it logged at TRACE: {log}");
     assert!(log.contains("/signin/callback"), "the pages were logged");
     assert!(log.contains("\"State\""), "the log says why");
     // How every JWT begins.
