@@ -61,7 +61,6 @@ pub struct SchemaDocument {
     /// What people call the dataset, by language (tags as `en` or `de-CH`); up to 200
     /// characters. Patients and analysts read it.
     #[serde(default)]
-    #[schema(examples(json!({"en": "Admissions to St. Mary's, autumn 2026"})))]
     pub title: BTreeMap<String, String>,
     /// What the data are wanted for, by language; up to 4,000 characters.
     #[serde(default)]
@@ -116,7 +115,6 @@ pub struct AttributeDocument {
     pub transform: Option<TransformDocument>,
     /// What people call it, by language (tags as `en` or `de-CH`); up to 200 characters.
     #[serde(default)]
-    #[schema(examples(json!({"en": "Age in years", "de": "Alter in Jahren"})))]
     pub title: BTreeMap<String, String>,
     /// What it says, by language; up to 4,000 characters.
     #[serde(default)]

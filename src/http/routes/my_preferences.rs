@@ -58,7 +58,6 @@ struct MyChoicesView {
     attributes: Vec<MyAttributeView>,
     /// Numbers of people among whom a form may offer to hide: `n` is
     /// `"max_reidentification": 1/n`.
-    #[schema(examples(json!(STEPS)))]
     steps: [u32; 4],
 }
 
