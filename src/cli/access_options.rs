@@ -59,7 +59,7 @@ pub struct AccessOptions {
     /// The longest life of a subject token that a request may ask for, in seconds
     #[arg(long, env = "VIZARD_SUBJECT_TOKEN_LIFETIME_S_MAX", value_name = "SECONDS", default_value_t = SubjectTokenLimits::default().lifetime_s_max)]
     subject_token_lifetime_s_max: u64,
-    /// Let browsers call /v1/my-preferences from this origin: a consent form on another host [repeatable]
+    /// Let browsers call /v1/my-preferences from this origin: a consent form on another host; may be named several times
     #[arg(long, env = "VIZARD_CONSENT_ORIGIN", value_name = "ORIGIN", value_delimiter = ',', value_parser = WebOrigin::parse)]
     consent_origin: Vec<WebOrigin>,
 }
