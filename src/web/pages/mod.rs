@@ -22,6 +22,7 @@ mod intake;
 mod jobs;
 mod ledger;
 mod order;
+mod order_pictures;
 mod query;
 mod release;
 mod releases;

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::{Api, Failure};
 use super::frame::{Page, form_token};
+use super::order_pictures::picture;
 use super::site::Site;
 use super::visitor::{Posted, Visitor};
 use super::words::{dataset_title, text};
@@ -20,6 +21,8 @@ use crate::web::markup::{list, words};
 
 /// What a field of a parameter is called in the form, before its name.
 const FIELD: &str = "parameter.";
+/// The field of the whole job as JSON.
+const JOB: &str = "job";
 /// Numbers above it are no bound that a control need show.
 const BOUND_SHOWN_MAX: f64 = 1e6;
 
@@ -60,6 +63,7 @@ async fn questions(api: &Api, visitor: &Visitor, wanted: &str) -> Result<Page, F
     let content = html! {
         p.lead { "What do you want to publish? Each question has an engine that answers it." }
         ul.choices { @for engine in &engines { li {
+            (picture(text(engine, "name")))
             a href={ "?engine=" (text(engine, "name")) } { (text(engine, "question")) }
             p { (text(engine, "costs")) }
             p.note { "Needs: " (text(engine, "needs")) " " code { (text(engine, "name")) } }
@@ -96,7 +100,7 @@ async fn form(
     api: &Api,
     visitor: &Visitor,
     (wanted, name): (&str, &str),
-    (given, wrong): (&Posted, Option<&Failure>),
+    (given_fields, wrong): (&Posted, Option<&Failure>),
 ) -> Result<Page, Failure> {
     let (dataset, engines) = known(api, visitor, wanted).await?;
     let engine = engines.iter().find(|engine| text(engine, "name") == name);
@@ -108,7 +112,7 @@ async fn form(
     let is_required = |name: &str| required.iter().any(|one| one == name);
     properties.sort_by_key(|(name, _)| !is_required(name));
     let given = |name: &str| {
-        let text = given.text(&field(name));
+        let text = given_fields.text(&field(name));
         // What was emptied by hand stays empty.
         (wrong.is_some() || !text.is_empty()).then(|| text.to_owned())
     };
@@ -125,6 +129,7 @@ async fn form(
             }
             p { button type="submit" { "Run the job" } }
         }
+        (as_json(visitor, &dataset, (engine, given_fields)))
         details {
             summary { "What is not protected" }
             ul { @for sentence in list(&engine["not_protected"]) { li { (sentence.as_str().unwrap_or_default()) } } }
@@ -133,6 +138,51 @@ async fn form(
     };
     let title = format!("New job: {name}");
     Ok(below(Page::new(title, content), &dataset))
+}
+
+/// The job as the API takes it, to be changed by hand: what no control is for, such
+/// as its name, can be said here.
+fn as_json(visitor: &Visitor, dataset: &Value, (engine, given): (&Value, &Posted)) -> Markup {
+    let typed = given.text(JOB);
+    let job = || {
+        let mut parameters = parameters(engine, given).unwrap_or_else(|_| json!({}));
+        for required in list(&engine["parameters"]["required"]) {
+            let name = required.as_str().unwrap_or_default();
+            if parameters[name].is_null() {
+                parameters[name] = serde_json::from_str(proposed(name)).unwrap_or_default();
+            }
+        }
+        let job =
+            json!({"dataset": dataset["id"], "engine": engine["name"], "parameters": parameters});
+        serde_json::to_string_pretty(&job).unwrap_or_default()
+    };
+    let shown = if typed.is_empty() {
+        job()
+    } else {
+        typed.to_owned()
+    };
+    html! {
+        details open[!typed.is_empty()] {
+            summary { "The job as JSON" }
+            form.sheet method="post" {
+                (form_token(visitor))
+                input type="hidden" name="engine" value=(text(engine, "name"));
+                label for="job" { "What is sent to the API" }
+                textarea.text #job name=(JOB) rows="12" spellcheck="false" aria-describedby="about-job" { (shown) }
+                p.note #about-job { "Change it as you like. A " code { "name" } " and a " code { "report" } " can be said here alone." }
+                p { button type="submit" { "Run this job" } }
+            }
+        }
+    }
+}
+
+/// What a parameter that has to be given is, unless somebody says otherwise.
+fn proposed(name: &str) -> &'static str {
+    match name {
+        "k" => "5",
+        "l" => "3",
+        _ => "",
+    }
 }
 
 fn field(name: &str) -> String {
@@ -154,8 +204,7 @@ fn control((name, property): (&str, &Value), is_required: bool, given: Option<St
     };
     let value = given.unwrap_or_else(|| match default.as_str() {
         // Nothing given means the default, whatever a later version has.
-        "" if is_required && name == "k" => "5".into(),
-        "" if is_required && name == "l" => "3".into(),
+        "" if is_required => proposed(name).into(),
         _ => String::new(),
     });
     let bound = |at: &str| {
@@ -251,6 +300,15 @@ async fn order(
     }
 }
 
+/// Where reading a text of JSON stopped; never what stands there.
+fn place(error: &serde_json::Error) -> String {
+    format!(
+        "reading stopped at line {}, column {}",
+        error.line(),
+        error.column()
+    )
+}
+
 async fn begun(
     api: &Api,
     visitor: &Visitor,
@@ -261,11 +319,22 @@ async fn begun(
     let (dataset, engines) = known(api, visitor, wanted).await?;
     let engine = engines.iter().find(|engine| text(engine, "name") == name);
     let engine = engine.ok_or_else(Failure::not_found)?;
-    let job = json!({
-        "dataset": dataset["id"],
-        "engine": name,
-        "parameters": parameters(engine, posted)?,
-    });
+    let unprocessable =
+        |detail: &str| Failure::form(axum::http::StatusCode::UNPROCESSABLE_ENTITY, detail);
+    let job = match posted.text(JOB) {
+        "" => json!({
+            "dataset": dataset["id"],
+            "engine": name,
+            "parameters": parameters(engine, posted)?,
+        }),
+        typed => serde_json::from_str(typed)
+            .map_err(|error| unprocessable(&format!("The job is no JSON: {}.", place(&error))))?,
+    };
+    if job["dataset"] != dataset["id"] {
+        return Err(unprocessable(
+            "The job is of another dataset than this page.",
+        ));
+    }
     let begun = api.post(visitor, "/v1/jobs", Some(&job)).await?;
     Ok(text(&begun, "id").parse()?)
 }

@@ -4,6 +4,7 @@ mod audit;
 mod catalogue;
 mod explorations;
 mod hierarchies;
+mod orders;
 mod queries;
 
 use serde_json::{Value, json};
