@@ -4,6 +4,7 @@
 //! of text alone; `pages` are what a browser finds at the service, `consent` what
 //! somebody finds there whose data are in question.
 
+mod browser_rules;
 pub mod consent;
 pub mod exploration;
 mod markup;

@@ -146,12 +146,13 @@ async fn admit_subject(gate: &Gate, access: Access, request: &mut Request) -> Re
     let text = bearer.expose();
     // Anyone who guesses is held up before the store is asked.
     gate.throttle.token(text, from)?;
+    let shown = (text, id);
     let found = if access == Access::Receipt {
-        let holder = ReceiptBearer::of(&gate.store, text).await;
-        holder.map(|holder| drop(request.extensions_mut().insert(holder.in_request(id))))
+        let holder = ReceiptBearer::of_code(&gate.store, shown).await;
+        holder.map(|holder| drop(request.extensions_mut().insert(holder)))
     } else {
-        let holder = SubjectBearer::of(&gate.store, text).await;
-        holder.map(|holder| drop(request.extensions_mut().insert(holder.in_request(id))))
+        let holder = SubjectBearer::of_token(&gate.store, shown).await;
+        holder.map(|holder| drop(request.extensions_mut().insert(holder)))
     };
     match &found {
         Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}

@@ -69,116 +69,80 @@ pub struct NewSubjectText {
     pub hash: [u8; 32],
 }
 
-/// What a failure of the store is to a holder: what is gone answers as what
-/// never was.
-fn holders_problem(error: StoreError) -> Problem {
-    match error {
-        StoreError::NotFound { .. } => unauthenticated(),
-        error => error.into(),
-    }
-}
-
-/// What the store is told of an act of a subject.
-fn subjects_act<T>(request: Option<&RequestId>) -> Act<T> {
-    let act = Act::by(SUBJECT);
-    match request {
-        Some(request) => act.in_request(request.as_str()),
-        None => act,
-    }
+/// The holder of a text of a subject, with what the store says of it.
+#[derive(Clone)]
+pub struct SubjectHolder<R> {
+    /// What the store knows the text by.
+    pub hash: [u8; 32],
+    /// What it stands for.
+    pub row: R,
+    request: Option<RequestId>,
 }
 
 /// The holder of a subject token that can be used now.
-#[derive(Clone)]
-pub struct SubjectBearer {
-    /// What the store knows the token by.
-    pub token_hash: [u8; 32],
-    /// Whose terms it may set.
-    pub row: SubjectTokenRow,
-    request: Option<RequestId>,
-}
-
-impl SubjectBearer {
-    /// The holder of a bearer token, or the one answer to every other.
-    pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
-        let token_hash = SubjectText::Token
-            .hash_of(bearer)
-            .ok_or_else(unauthenticated)?;
-        let row = store.subject_token_find(token_hash).await;
-        Ok(Self {
-            token_hash,
-            row: row.map_err(holders_problem)?,
-            request: None,
-        })
-    }
-
-    /// The same, as it comes with one request.
-    pub(super) fn in_request(mut self, request: Option<RequestId>) -> Self {
-        self.request = request;
-        self
-    }
-
-    /// What the store is told of an act of this request.
-    pub fn act<T>(&self) -> Act<T> {
-        subjects_act(self.request.as_ref())
-    }
-
-    /// What a failure of the store is to the holder.
-    pub fn problem(error: StoreError) -> Problem {
-        holders_problem(error)
-    }
-}
+pub type SubjectBearer = SubjectHolder<SubjectTokenRow>;
 
 /// The holder of a receipt's code.
-#[derive(Clone)]
-pub struct ReceiptBearer {
-    /// What the store knows the code by.
-    pub code_hash: [u8; 32],
-    /// What it stands for.
-    pub row: ReceiptRow,
-    request: Option<RequestId>,
+pub type ReceiptBearer = SubjectHolder<ReceiptRow>;
+
+impl SubjectBearer {
+    /// The holder of a token, or the one answer to every other.
+    pub(super) async fn of_token(
+        store: &Store,
+        (bearer, request): (&str, Option<RequestId>),
+    ) -> Result<Self, Problem> {
+        let find = |hash| store.subject_token_find(hash);
+        Self::found(SubjectText::Token, bearer, find, request).await
+    }
 }
 
 impl ReceiptBearer {
     /// The holder of a code, or the one answer to every other.
-    pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
-        let code_hash = SubjectText::Receipt
-            .hash_of(bearer)
-            .ok_or_else(unauthenticated)?;
-        let row = store.receipt_find(code_hash).await;
-        Ok(Self {
-            code_hash,
-            row: row.map_err(holders_problem)?,
-            request: None,
-        })
+    pub(super) async fn of_code(
+        store: &Store,
+        (bearer, request): (&str, Option<RequestId>),
+    ) -> Result<Self, Problem> {
+        let find = |hash| store.receipt_find(hash);
+        Self::found(SubjectText::Receipt, bearer, find, request).await
     }
+}
 
-    /// The same, as it comes with one request.
-    pub(super) fn in_request(mut self, request: Option<RequestId>) -> Self {
-        self.request = request;
-        self
+impl<R> SubjectHolder<R> {
+    async fn found<F: Future<Output = Result<R, StoreError>>>(
+        text: SubjectText,
+        bearer: &str,
+        find: impl FnOnce([u8; 32]) -> F,
+        request: Option<RequestId>,
+    ) -> Result<Self, Problem> {
+        let hash = text.hash_of(bearer).ok_or_else(unauthenticated)?;
+        let row = find(hash).await.map_err(Self::problem)?;
+        Ok(Self { hash, row, request })
     }
 
     /// What the store is told of an act of this request.
     pub fn act<T>(&self) -> Act<T> {
-        subjects_act(self.request.as_ref())
+        let act = Act::by(SUBJECT);
+        match &self.request {
+            Some(request) => act.in_request(request.as_str()),
+            None => act,
+        }
     }
 
-    /// What a failure of the store is to the holder.
+    /// What a failure of the store is to the holder: what is gone answers as what
+    /// never was.
     pub fn problem(error: StoreError) -> Problem {
-        holders_problem(error)
+        match error {
+            StoreError::NotFound { .. } => unauthenticated(),
+            error => error.into(),
+        }
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ReceiptBearer {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let bearer = parts.extensions.get::<Self>().cloned();
-        bearer.ok_or_else(unauthenticated)
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for SubjectBearer {
+impl<S, R> FromRequestParts<S> for SubjectHolder<R>
+where
+    S: Send + Sync,
+    R: Clone + Send + Sync + 'static,
+{
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {

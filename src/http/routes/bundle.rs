@@ -1,6 +1,6 @@
 //! All of a release as one zip: what an analyst takes away.
 //!
-//! Whoever may download its tables may take it, and it has what that principal
+//! A principal who may download its tables may take it, and it has what they
 //! may read one by one: tables as Parquet, published hierarchies, the visible
 //! parts of manifest, report and verification, a data dictionary and a page that
 //! says how to read this very release.

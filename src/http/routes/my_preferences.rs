@@ -212,9 +212,7 @@ async fn get_my_preferences(
     let dataset = state.store.dataset_get(bearer.row.dataset).await;
     let dataset = dataset.map_err(SubjectBearer::problem)?;
     let (schema, hierarchies) = form(&state, &dataset).await?;
-    let terms = state
-        .store
-        .subject_token_terms(bearer.act(), bearer.token_hash);
+    let terms = state.store.subject_token_terms(bearer.act(), bearer.hash);
     let terms = terms.await.map_err(SubjectBearer::problem)?;
     let without_terms = schema.default_preference().map(serde_json::to_value);
     let without_terms = without_terms.transpose().map_err(|_| Problem::internal())?;
@@ -298,7 +296,7 @@ async fn put_my_preferences(
     let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
     let receipt = SubjectText::Receipt.generate();
     let receipt = receipt.map_err(|_| Problem::internal())?;
-    let (act, token) = (bearer.act(), bearer.token_hash);
+    let (act, token) = (bearer.act(), bearer.hash);
     let used = state
         .store
         .subject_token_use(act, token, terms.clone(), receipt.hash);
@@ -353,7 +351,7 @@ async fn withdraw_my_preferences(
     let receipt = receipt.map_err(|_| Problem::internal())?;
     let withdrawn = state
         .store
-        .receipt_withdraw(bearer.act(), bearer.code_hash, receipt.hash);
+        .receipt_withdraw(bearer.act(), bearer.hash, receipt.hash);
     let made_at = withdrawn.await.map_err(ReceiptBearer::problem)?;
     Ok(Json(MyPreferencesView {
         terms: json!({"exclude": true}),

@@ -35,12 +35,12 @@ mod words;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef, Request};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 
 use crate::http::{AppState, Drawn};
-use crate::web::consent;
+use crate::web::{browser_rules, consent};
 use api::Failure;
 use site::Site;
 use visitor::Visitor;
@@ -93,21 +93,7 @@ async fn guard(request: Request, next: Next) -> Response {
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static(POLICY));
-    for (name, value) in [
-        (header::CACHE_CONTROL, "no-store"),
-        // Not `no-referrer`: browsers would then name no origin where a form is sent.
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (
-            HeaderName::from_static("cross-origin-opener-policy"),
-            "same-origin",
-        ),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "same-origin",
-        ),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    // Not `no-referrer`: browsers would then name no origin where a form is sent.
+    browser_rules::tell(headers, "same-origin");
     response
 }

@@ -110,11 +110,12 @@ impl<'a> Parts<'a> {
         lines.join("\n")
     }
 
-    fn pandas(&self) -> String {
+    /// What pandas and polars have in common: the table, and the ends of a mean.
+    fn frame(&self, library: &str, short: &str) -> Vec<String> {
         let mut lines = vec![
-            "import pandas as pd".to_owned(),
+            format!("import {library} as {short}"),
             String::new(),
-            format!("people = pd.read_parquet({})", quoted(&self.file())),
+            format!("people = {short}.read_parquet({})", quoted(&self.file())),
         ];
         if let Some((least, most)) = &self.number {
             let (least, most) = (quoted(least), quoted(most));
@@ -123,6 +124,11 @@ impl<'a> Parts<'a> {
                 "print(people[{least}].mean(), people[{most}].mean())"
             ));
         }
+        lines
+    }
+
+    fn pandas(&self) -> String {
+        let mut lines = self.frame("pandas", "pd");
         if let Some(category) = self.category {
             lines.push(format!(
                 "print(people[{}].value_counts())",
@@ -152,18 +158,7 @@ impl<'a> Parts<'a> {
     }
 
     fn polars(&self) -> String {
-        let mut lines = vec![
-            "import polars as pl".to_owned(),
-            String::new(),
-            format!("people = pl.read_parquet({})", quoted(&self.file())),
-        ];
-        if let Some((least, most)) = &self.number {
-            let (least, most) = (quoted(least), quoted(most));
-            lines.push(ENDS.into());
-            lines.push(format!(
-                "print(people[{least}].mean(), people[{most}].mean())"
-            ));
-        }
+        let mut lines = self.frame("polars", "pl");
         if let Some(category) = self.category {
             lines.push(format!(
                 "print(people.group_by({}).len())",
