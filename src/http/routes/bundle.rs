@@ -12,9 +12,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::{Attribute, Wording};
 use vizard_anonymizer::release::{
     AttributeNote, AttributeNotes, Format, HierarchyList, HierarchyUse, Manifest, data_dictionary,
     hierarchy_file_name, howto,
@@ -162,28 +162,18 @@ async fn notes(state: &AppState, release: &ReleaseRow) -> Result<AttributeNotes,
     let mut version = versions.into_iter();
     let version = version.find(|row| row.version == release.dataset_version);
     let version = version.ok_or_else(|| Problem::not_found("version"))?;
-    let attributes = version.schema["attributes"].as_array();
-    let note = |attribute: &Value| {
-        let name = attribute["name"].as_str()?.to_owned();
+    let schema = super::version_schema(&version)?;
+    let said = |wording: &Wording| wording.in_language(&[]).unwrap_or_default().to_owned();
+    let note = |attribute: &Attribute| {
+        let role = serde_json::to_value(attribute.role).unwrap_or_default();
         let note = AttributeNote {
-            role: text(&attribute["role"]),
-            title: text(&attribute["title"]),
-            unit: text(&attribute["unit"]),
+            role: role.as_str().unwrap_or_default().to_owned(),
+            title: said(&attribute.title),
+            description: said(&attribute.description),
         };
-        Some((name, note))
+        (attribute.name.clone(), note)
     };
-    Ok(attributes.into_iter().flatten().filter_map(note).collect())
-}
-
-/// A text, of several languages the English one or else the first; empty where
-/// there is none.
-fn text(value: &Value) -> String {
-    let of_languages = value.as_object();
-    let said = of_languages.and_then(|texts| texts.get("en").or_else(|| texts.values().next()));
-    said.unwrap_or(value)
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    Ok(schema.attributes().iter().map(note).collect())
 }
 
 fn damaged(id: ReleaseId, what: &'static str) -> Problem {

@@ -53,6 +53,11 @@ async fn made(server: &Server) -> (Client, Client, String) {
         server.key(&["analyst"]).await,
     );
     let id = story::filled_dataset(&steward).await;
+    let mut schema = story::kept_schema();
+    schema["attributes"][1]["title"] = json!({"de": "Alter", "en": "Age in years"});
+    schema["attributes"][1]["description"] = json!({"de": "Am Tag der Aufnahme."});
+    let put = steward.call("put_schema").at("id", &id).json(&schema);
+    put.send().await.expect(200);
     let mut job = story::job(&id);
     job["name"] = json!(" Wards_2026 ");
     let release = story::release(&steward, &job).await;
@@ -128,6 +133,14 @@ fn described(entries: &BTreeMap<String, Vec<u8>>, manifest: &Value) {
     let mut rows = csv::Reader::from_reader(entries["data_dictionary.csv"].as_slice());
     let rows = rows.records().map(|row| {
         let row = row.expect("a row");
+        // What the schema says of it: English, else another language.
+        if &row[3] == "age" {
+            let said = (&row[4], &row[5], &row[7]);
+            assert_eq!(
+                said,
+                ("Age in years", "semi_sensitive", "Am Tag der Aufnahme.")
+            );
+        }
         (row[0].to_owned(), row[1].to_owned())
     });
     let tables = manifest["tables"].as_array().expect("tables").iter();

@@ -16,8 +16,8 @@ pub struct AttributeNote {
     pub role: String,
     /// What people call it; empty where the schema does not say.
     pub title: String,
-    /// The unit of its numbers; empty where the schema does not say.
-    pub unit: String,
+    /// What it says, for people; empty where the schema does not say.
+    pub description: String,
 }
 
 /// What the schema says of attributes, by name.
@@ -31,7 +31,7 @@ const HEADER: [&str; 11] = [
     "title",
     "role",
     "type",
-    "unit",
+    "description",
     "published",
     "parquet_columns",
     "hierarchy",
@@ -66,7 +66,7 @@ pub fn data_dictionary(
                 &note.title,
                 &note.role,
                 &types(column),
-                &note.unit,
+                &note.description,
                 &published(table, column, !hierarchy.is_empty()),
                 &fields.join(" "),
                 &hierarchy,
