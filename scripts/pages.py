@@ -40,6 +40,7 @@ import pages_issuer
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 SECONDS_MAX = 30
+STARTS_MAX = 3
 PAGE_BYTES_MAX = 100 * 1024
 # Stories that are told at a time: the machine of CI has two cores.
 TOGETHER = 2
@@ -59,9 +60,19 @@ def browser(scripts=True):
     if not scripts:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver = started(options)
     show(driver, "desktop", False)
     return driver
+
+
+def started(options):
+    """A machine that is busy may be too slow for a browser's start: that says nothing of a page."""
+    for left in reversed(range(STARTS_MAX)):
+        try:
+            return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        except WebDriverException:
+            if not left:
+                raise
 
 
 def show(driver, width, dark):
@@ -164,7 +175,9 @@ class Stories:
         self.wait(driver, "another page", is_new)
 
     def wait(self, driver, what, until, seconds=SECONDS_MAX):
-        WebDriverWait(driver, seconds, poll_frequency=0.1).until(until, f"{what} at {driver.current_url}")
+        # A question may meet the page that is just being replaced: it is asked again.
+        asked = WebDriverWait(driver, seconds, poll_frequency=0.1, ignored_exceptions=[WebDriverException])
+        asked.until(until, f"{what} at {driver.current_url}")
 
     def heading(self, driver):
         return driver.find_element(By.TAG_NAME, "h1").text
@@ -513,22 +526,27 @@ class Stories:
 
     def tell(self, story, scripts=True):
         """One story in a browser of its own; what it could not find is a fault."""
-        driver = browser(scripts)
-        try:
-            self.told(story.__name__, lambda: story(driver), driver)
-        finally:
-            driver.quit()
 
-    def told(self, name, story, driver=None):
+        def with_browser():
+            driver = browser(scripts)
+            try:
+                story(driver)
+            except Exception:
+                (self.folder / f"{story.__name__}.html").write_text(driver.page_source)
+                raise
+            finally:
+                driver.quit()
+
+        self.told(story.__name__, with_browser)
+
+    def told(self, name, story):
         begun = time.monotonic()
         try:
             story()
         except Exception as error:
-            if driver:
-                (self.folder / f"{name}.html").write_text(driver.page_source)
             lines = [f"{pathlib.Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
             ours = [line for line in lines if line.startswith("pages")]
-            self.fault(f"{name}, {ours[-1]}: {type(error).__name__}: {str(error).splitlines()[:1]}")
+            self.fault(f"{name}, {' > '.join(ours[-4:])}: {type(error).__name__}: {str(error).splitlines()[:1]}")
         print(f"  {name}: {time.monotonic() - begun:.0f} s", flush=True)
 
 
@@ -605,7 +623,10 @@ def main():
         one.start()
     for one in tellers:
         one.join()
-    stories.sizes_and_times()
+    stories.told("sizes_and_times", stories.sizes_and_times)
+    # Once more, where who reads the end of a long log sees them.
+    for fault in stories.faults:
+        print(f"✗ {fault}")
     print(f"{len(stories.looked)} views, {len(stories.faults)} faults")
     sys.exit(1 if stories.faults else 0)
 

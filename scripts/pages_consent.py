@@ -115,10 +115,8 @@ class Person:
         self.stories.look_once(self.driver, f"consent-{name}-{self.mark}")
 
     def find(self, selector):
-        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
-        if not found:
-            raise AssertionError(f"no {selector} at {self.driver.current_url}: {self.driver.find_element(By.TAG_NAME, 'body').text}")
-        return found[0]
+        self.wait(selector)
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def wait(self, selector):
         self.stories.wait(self.driver, selector, lambda it: it.find_elements(By.CSS_SELECTOR, selector))

@@ -20,6 +20,7 @@ import time
 import urllib.parse
 import urllib.request
 
+SECONDS_MAX, STARTS_MAX = 30, 3
 CLIENT, AUDIENCE = "pages", "vizard"
 # RFC 8017, 9.2: what stands before a SHA-256 in a signature.
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
@@ -137,19 +138,30 @@ def free_port():
 
 def serve(program, issuer, folder):
     """A service whose people sign in at the issuer; the process and its address."""
+    # Somebody else may take the port in between: another one, then.
+    for _ in range(STARTS_MAX):
+        if found := started(program, issuer, folder):
+            return found
+    raise AssertionError((folder / "log").read_text())
+
+
+def started(program, issuer, folder):
+    """The process and its address; nothing when it ended or did not answer."""
     url = f"http://127.0.0.1:{free_port()}"
     options = ["--listen", url.removeprefix("http://"), "--data", str(folder), "--oidc-issuer", issuer.name,
                "--oidc-audience", AUDIENCE, "--oidc-client-id", CLIENT, "--public-url", url]
     log = open(folder / "log", "wb")
     process = subprocess.Popen([program, "serve", *options], stdout=log, stderr=log)
-    for _ in range(300):
+    begun = time.monotonic()
+    while time.monotonic() < begun + SECONDS_MAX and process.poll() is None:
         try:
             urllib.request.urlopen(f"{url}/healthz").close()
             return process, url
         except OSError:
             time.sleep(0.1)
     process.kill()
-    raise AssertionError((folder / "log").read_text())
+    process.wait()
+    return None
 
 
 def story(stories, browser, program):
