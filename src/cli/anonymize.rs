@@ -280,7 +280,8 @@ fn run_job(
 ) -> Result<Produced, Exit> {
     let job = &input.spec.job;
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
-        .map_err(Exit::of_engine)?;
+        .map_err(Exit::of_engine)?
+        .with_parts(job.parts);
     let assignment = Assignment {
         verify: !options.no_verify,
         report: !options.no_report,
@@ -294,6 +295,7 @@ fn run_job(
         dataset_secret: chosen.dataset_secret.clone(),
         progress,
         cancel: CancelFlag::default(),
+        part: None,
     };
     let produced = produce(&assignment, &context, &mut |name| written.room(name), watch);
     bar.finish();

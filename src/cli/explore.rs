@@ -385,6 +385,7 @@ fn measured(input: &Input, setting: &Setting) -> Result<(Option<String>, Option<
         dataset_secret: seed,
         progress: &Silent,
         cancel: CancelFlag::default(),
+        part: None,
     };
     let produced = match produce(&assignment, &context, &mut in_memory, &mut Unobserved) {
         Ok(produced) => produced,

@@ -52,7 +52,8 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let input = options.input.read(described, &dataset_secret)?;
     let job = &input.spec.job;
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
-        .map_err(Exit::of_engine)?;
+        .map_err(Exit::of_engine)?
+        .with_parts(job.parts);
     let release = ReleaseFolder::read(&options.release)?;
     let lineage = input::read(&options.lineage)?;
     let lineage = Lineage::from_csv(&lineage, &input.table)
@@ -71,6 +72,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             suppressed: input.summary.dropped,
             reproducible_seed: job.seed.is_some() || release.manifest.reproducible_seed,
             accept_exact: &job.accept_exact,
+            parts: engine.parts_of(&requirements).map_err(Exit::of_engine)?,
         },
         manifest: &release.manifest,
         tables: &release.tables,

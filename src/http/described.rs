@@ -11,6 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::described_formats::{CellFormatDocument, FileFormatDocument};
+use crate::job::PartSizes;
 
 /// The schema of a dataset.
 #[derive(Deserialize, ToSchema)]
@@ -295,6 +296,11 @@ pub struct ManifestDocument {
     #[serde(default)]
     #[schema(required = false)]
     pub kept: Option<KeptDocument>,
+    /// The parts that it was made in; absent where it was made as a whole, or where
+    /// parts change nothing.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub parts: Option<MadeInPartsDocument>,
     /// Why it is an exception from the operator's floors (`reason`), and what is
     /// below them (`below`); absent where it is none.
     #[serde(default)]
@@ -306,6 +312,16 @@ pub struct ManifestDocument {
     pub input: InputDocument,
     /// By which program.
     pub made_by: MadeByDocument,
+}
+
+/// The parts that a release was made in.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = MadeInParts)]
+pub struct MadeInPartsDocument {
+    /// How large they are.
+    pub sizes: PartSizes,
+    /// How many there are.
+    pub number: u64,
 }
 
 /// What a release keeps of the public releases of its subjects.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use vizard_anonymizer::catalog::exploration::{
     Axes, EngineChoice, Grid, LossAxis, Measures, RefusedSetting, RiskAxis, Setting,
 };
+use vizard_anonymizer::privacy::PartsRule;
 use vizard_anonymizer::release::{AcceptedExact, HierarchyUse};
 
 use super::spec::{JobSpec, PreferenceUse, PublishMode, ReportOptions};
@@ -136,6 +137,7 @@ impl ExplorationSpec {
             accept_exact: self.accept_exact.clone(),
             report: self.report.clone(),
             hierarchies: HierarchyUse::Publish,
+            parts: PartsRule::BySize,
             series: None,
             floor_exception: None,
         }

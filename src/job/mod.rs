@@ -26,5 +26,6 @@ pub use failure::JobFailure;
 pub use memory::{JobSize, estimate_bytes, population_table_bytes};
 pub use name::{NAME_CHARACTERS_MAX, job_name};
 pub use spec::{
-    JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec, SeriesOptions,
+    JobSpec, OfflineSpec, PartSizes, PreferenceUse, PublishMode, ReportOptions, RunSpec,
+    SeriesOptions,
 };

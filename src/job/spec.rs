@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
-use vizard_anonymizer::privacy::{Changes, Share};
+use vizard_anonymizer::privacy::{Changes, PartsRule, Share};
 use vizard_anonymizer::release::{AcceptedExact, HierarchyUse, SeriesMode};
 use vizard_anonymizer::utility::Fit;
 
@@ -77,6 +77,17 @@ impl Default for ReportOptions {
     }
 }
 
+/// How large the parts are that a table is published in: what [`PartsRule`] reads.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartSizes {
+    /// Sets with more records are cut, if they can be.
+    #[schema(minimum = 1)]
+    pub records_max: u64,
+    /// No side of a cut has fewer records; a 64th of `records_max`, if absent.
+    pub records_min: Option<u64>,
+}
+
 /// What is run: the part that online and offline jobs share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +121,15 @@ pub struct RunSpec {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schema(value_type = String, required = false, pattern = "^(publish|withhold)$")]
     pub hierarchies: HierarchyUse,
+    /// The parts that the table is published in, each by itself: at most `records_max`
+    /// records in each, and at least `records_min` (a 64th of that, if absent) on
+    /// either side of a cut. `null`: the whole table at once. Left out: `null` up to
+    /// 16,777,216 records, else parts of at most 4,194,304. `arp`, `aip`, `anatomy`,
+    /// `ng`, `slicing`, `t_closeness` of `lgb` and series that keep groups or sets go
+    /// with none.
+    #[serde(default, skip_serializing_if = "PartsRule::is_by_size")]
+    #[schema(value_type = Option<PartSizes>, required = false)]
+    pub parts: PartsRule,
 }
 
 /// Whether a member says what is so without it.
@@ -168,6 +188,15 @@ pub struct JobSpec {
     #[serde(default)]
     #[schema(value_type = String, required = false, pattern = "^(publish|withhold)$")]
     pub hierarchies: HierarchyUse,
+    /// The parts that the table is published in, each by itself: at most `records_max`
+    /// records in each, and at least `records_min` (a 64th of that, if absent) on
+    /// either side of a cut. `null`: the whole table at once. Left out: `null` up to
+    /// 16,777,216 records, else parts of at most 4,194,304. `arp`, `aip`, `anatomy`,
+    /// `ng`, `slicing`, `t_closeness` of `lgb` and series that keep groups or sets go
+    /// with none.
+    #[serde(default, skip_serializing_if = "PartsRule::is_by_size")]
+    #[schema(value_type = Option<PartSizes>, required = false)]
+    pub parts: PartsRule,
     /// How the release continues the public releases of the same people; left
     /// out, it is made from everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

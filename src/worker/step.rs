@@ -319,7 +319,8 @@ fn run_loaded(
     failpoint::reached("job-loaded");
     let run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
-        let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
+        let engine =
+            Engine::parse(engine, &spec.parameters, &loaded.schema)?.with_parts(spec.parts);
         if let Some(SeriesMode::Invariant | SeriesMode::Nested) = loaded.series {
             let checked = check_transforms(&loaded.schema, &loaded.shown);
             checked.map_err(JobFailure::SeriesUnsafe)?;
@@ -358,6 +359,7 @@ fn run_loaded(
             dataset_secret: secrets.dataset_secret,
             progress: watch,
             cancel: watch.flag(),
+            part: None,
         };
         let mut rooms =
             |_: &str| -> std::io::Result<TextRoom> { Ok(Box::new(PackedRoom::default())) };

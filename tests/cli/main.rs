@@ -9,6 +9,7 @@ mod desk;
 mod explorations;
 mod exports;
 mod hierarchy;
+mod in_parts;
 mod limits;
 mod offline;
 mod operating;

@@ -289,10 +289,15 @@ pub(super) fn check(
 fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
     let schema = &schema.transformed();
     let engine = Engine::parse(&spec.engine, &spec.parameters, schema);
-    let engine = engine.map_err(JobFailure::from)?;
+    let engine = engine.map_err(JobFailure::from)?.with_parts(spec.parts);
+    let mut keeps_history = false;
     if let Some(series) = spec.series {
         check_series(series, &engine, schema)?;
+        keeps_history = series.mode != SeriesMode::Increments;
     }
+    engine
+        .check_parts(schema, keeps_history)
+        .map_err(JobFailure::from)?;
     check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
     check_fit(schema, spec.report.fit.as_ref()).map_err(JobFailure::from)?;
     Ok(())

@@ -18,6 +18,7 @@ mod hierarchies;
 mod hierarchy_owners;
 mod hierarchy_review;
 mod idempotency;
+mod in_parts;
 mod job_events;
 mod jobs;
 mod keys;

@@ -69,6 +69,7 @@ fn release_verified(bencher: Bencher) {
             suppressed: 0,
             reproducible_seed: true,
             accept_exact: &[],
+            parts: None,
         },
         manifest,
         tables: &RUN.published,

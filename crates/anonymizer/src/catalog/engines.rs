@@ -11,11 +11,13 @@ use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{self, EngineError, Info, RunContext, arp, lgb, personalized, slicing};
 use crate::microdata::{Preference, Schema, Table, expectation};
-use crate::privacy::{BlockForm, CancelFlag, Model, Policy, ProtectedSet, Requirements, Seed};
+use crate::privacy::{
+    BlockForm, CancelFlag, Model, Parts, PartsRule, Policy, ProtectedSet, Requirements, Seed,
+};
 use crate::release::candidates::Candidates;
 use crate::release::{Release, order, statement};
 
-use super::parameters;
+use super::{parameters, parts};
 
 /// All engines, in the order of `GET /v1/engines`.
 static ENGINES: [Entry; 10] = [
@@ -63,7 +65,9 @@ fn read<E: engine::Engine>(parameters: &Value) -> Result<Read, EngineError> {
 }
 
 /// [`engine::Engine`] whose type is not known.
-trait Runs: fmt::Debug + Send + Sync {
+pub(super) trait Runs: fmt::Debug + Send + Sync {
+    fn outline_is_own_tree(&self) -> bool;
+
     fn policy(&self, schema: &Schema) -> Result<Policy, EngineError>;
 
     fn run(
@@ -75,6 +79,10 @@ trait Runs: fmt::Debug + Send + Sync {
 }
 
 impl<E: engine::Engine> Runs for E {
+    fn outline_is_own_tree(&self) -> bool {
+        E::outline_is_own_tree(self)
+    }
+
     fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         E::policy(self, schema)
     }
@@ -95,11 +103,14 @@ pub struct Engine {
     info: &'static Info,
     parameters: Value,
     runs: Arc<dyn Runs>,
+    parts: PartsRule,
 }
 
 impl PartialEq for Engine {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.parameters == other.parameters
+        self.name() == other.name()
+            && self.parameters == other.parameters
+            && self.parts == other.parts
     }
 }
 
@@ -128,7 +139,41 @@ impl Engine {
             info: &entry.info,
             parameters,
             runs,
+            parts: PartsRule::default(),
         })
+    }
+
+    /// The same with tables published in parts as a job says.
+    #[must_use]
+    pub fn with_parts(mut self, parts: PartsRule) -> Self {
+        self.parts = parts;
+        self
+    }
+
+    /// The parts that a table is published in under these requirements, if it is.
+    ///
+    /// # Errors
+    /// The job wants parts, and the engine cannot keep its promise part by part.
+    pub fn parts_of(&self, requirements: &Requirements) -> Result<Option<Parts>, EngineError> {
+        let keeps_history = requirements.history().is_some();
+        let check = || parts::check(requirements.policy(), keeps_history);
+        match self.parts {
+            PartsRule::Given(None) => Ok(None),
+            PartsRule::Given(Some(parts)) => check().map(|()| Some(parts)),
+            PartsRule::BySize => {
+                let parts = Parts::by_default(requirements.records() as u64);
+                Ok(parts.filter(|_| check().is_ok()))
+            }
+        }
+    }
+
+    /// Refuses parts that a job wants where the engine cannot keep its promise part
+    /// by part; `keeps_history` where a series keeps groups or sets.
+    pub fn check_parts(&self, schema: &Schema, keeps_history: bool) -> Result<(), EngineError> {
+        match self.parts {
+            PartsRule::Given(Some(_)) => parts::check(&self.policy(schema)?, keeps_history),
+            PartsRule::Given(None) | PartsRule::BySize => Ok(()),
+        }
     }
 
     /// Whether the engine called `name` has this parameter.
@@ -206,9 +251,28 @@ impl Engine {
         requirements: &Requirements,
         context: &RunContext,
     ) -> Result<Release, EngineError> {
-        let mut release = self.runs.run(table, requirements, context)?;
+        let mut release = self.make(table, requirements, context)?;
         order(&mut release.tables, &mut release.lineage, &context.seed);
         Ok(release)
+    }
+
+    /// Runs the engine, part by part where the table is published in parts; tables
+    /// are in no order.
+    fn make(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext,
+    ) -> Result<Release, EngineError> {
+        let run = &*self.runs;
+        if let Some(parts) = self.parts_of(requirements)? {
+            let max_excluded = self.parameters["max_excluded"].as_f64().unwrap_or(0.0);
+            let how = (parts, max_excluded);
+            if let Some(release) = parts::run(run, (table, requirements), context, how)? {
+                return Ok(release);
+            }
+        }
+        run.run(table, requirements, context)
     }
 
     /// What a release of a table shows of its subjects, by the seed and the secret
@@ -228,7 +292,7 @@ impl Engine {
             cancel: cancel.clone(),
             ..RunContext::silent(number)
         };
-        let release = self.runs.run(table, &requirements, &context).ok()?;
+        let release = self.make(table, &requirements, &context).ok()?;
         let tables = &release.tables;
         Some(Candidates::of(
             table,

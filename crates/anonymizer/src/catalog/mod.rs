@@ -10,6 +10,7 @@ mod engines;
 pub mod exploration;
 mod identifying;
 mod parameters;
+mod parts;
 mod produce;
 mod purpose;
 mod purposes;

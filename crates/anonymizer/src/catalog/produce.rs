@@ -315,6 +315,8 @@ fn verdict(
             suppressed: assignment.suppressed,
             reproducible_seed: assignment.reproducible_seed,
             accept_exact: assignment.accept_exact,
+            // A release was made: the parts were not refused.
+            parts: assignment.engine.parts_of(requirements).unwrap_or_default(),
         },
         manifest: &produced.manifest,
         tables: published,
@@ -427,6 +429,7 @@ fn encode(
         published_exactly: PublishedExactly::default(),
         accept_exact: assignment.accept_exact.to_vec(),
         kept: release.kept.map(Kept::published),
+        parts: release.parts,
         tables: tables
             .iter()
             .map(|table| table.description.clone())
@@ -456,12 +459,13 @@ impl<'a> Steps<'a> {
     }
 
     /// The same run, whose progress these steps tell.
-    fn told(&self, context: &RunContext) -> RunContext<'_> {
+    fn told<'c>(&'c self, context: &RunContext<'c>) -> RunContext<'c> {
         RunContext {
             seed: context.seed.clone(),
             dataset_secret: context.dataset_secret.clone(),
             progress: self,
             cancel: context.cancel.clone(),
+            part: context.part,
         }
     }
 

@@ -6,6 +6,8 @@
 use rand_chacha::ChaCha12Rng;
 
 use super::error::EngineError;
+use super::kernel::SplitPosition;
+use crate::microdata::AttributeIndex;
 use crate::privacy::{CancelFlag, Seed};
 
 /// Receives what a run has done so far. Called from any thread, often; an
@@ -24,6 +26,38 @@ impl Progress for Silent {
     fn report(&self, _step: u32, _steps: u32, _label: &'static str, _fraction: f64) {}
 }
 
+/// One of the parts of a table, each of which is published by itself: where it
+/// stands, and what is counted over the whole table.
+#[derive(Clone, Copy)]
+pub struct PartOfTable<'a> {
+    /// Its place in the outline.
+    pub place: SplitPosition,
+    /// The whole table.
+    pub whole: &'a WholeTable,
+}
+
+/// What is counted over a whole table that is published in parts.
+#[derive(Clone, Debug, Default)]
+pub struct WholeTable {
+    /// How often each code of an attribute occurs, all records counted; by
+    /// attribute, nothing for identifiers.
+    pub all: Vec<Vec<u64>>,
+    /// The same of the records that are published.
+    pub published: Vec<Vec<u64>>,
+}
+
+impl WholeTable {
+    /// How often each code of an attribute occurs among all records.
+    pub fn all(&self, attribute: AttributeIndex) -> &[u64] {
+        &self.all[attribute.at()]
+    }
+
+    /// How often each code of an attribute occurs among those published.
+    pub fn published(&self, attribute: AttributeIndex) -> &[u64] {
+        &self.published[attribute.at()]
+    }
+}
+
 /// What a run is handed beside its data.
 pub struct RunContext<'a> {
     /// Decides what is drawn of single rows, and numbers whose content is the same.
@@ -36,6 +70,8 @@ pub struct RunContext<'a> {
     pub progress: &'a dyn Progress,
     /// Polled at every group boundary.
     pub cancel: CancelFlag,
+    /// Which part of a table is published; none where it is the whole.
+    pub part: Option<PartOfTable<'a>>,
 }
 
 impl<'a> RunContext<'a> {
@@ -47,6 +83,7 @@ impl<'a> RunContext<'a> {
             dataset_secret: Seed::of_number(seed),
             progress: &Silent,
             cancel: CancelFlag::default(),
+            part: None,
         }
     }
 
@@ -63,8 +100,21 @@ impl<'a> RunContext<'a> {
     /// together: `stage` tells stages apart, `index` the groups within. Streams of
     /// different places are independent, so the order in which threads reach them
     /// does not matter. It is the dataset's: a run on the same records makes the
-    /// same groups.
+    /// same groups. Parts of a table have streams of their own.
     pub fn stream(&self, stage: u32, index: u64) -> ChaCha12Rng {
+        let index = match self.part {
+            None => index,
+            Some(part) => part.place.among(index),
+        };
         self.dataset_secret.stream(stage, index)
+    }
+
+    /// The root of tree number `index` of a stage.
+    pub fn root(&self, index: u64) -> SplitPosition {
+        let root = SplitPosition::root(index);
+        match self.part {
+            None => root,
+            Some(part) => part.place.grown(root),
+        }
     }
 }

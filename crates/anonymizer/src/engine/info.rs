@@ -59,6 +59,12 @@ pub trait Engine:
     /// The floors that these parameters put under every record.
     fn policy(&self, schema: &Schema) -> Result<Policy, EngineError>;
 
+    /// Whether the outline of a table in parts is the top of the engine's own tree
+    /// of cuts: then parts change nothing, and may be of any size.
+    fn outline_is_own_tree(&self) -> bool {
+        false
+    }
+
     /// Makes a release in rayon's current pool.
     fn run(
         &self,

@@ -53,6 +53,18 @@ impl Codes {
         }
     }
 
+    /// The codes of these rows, in their order and in the same width; panics
+    /// beyond the end.
+    #[must_use]
+    pub fn some(&self, rows: &[u32]) -> Self {
+        let rows = rows.iter().map(|&row| row as usize);
+        match self {
+            Self::Byte(codes) => Self::Byte(rows.map(|row| codes[row]).collect()),
+            Self::Short(codes) => Self::Short(rows.map(|row| codes[row]).collect()),
+            Self::Wide(codes) => Self::Wide(rows.map(|row| codes[row]).collect()),
+        }
+    }
+
     /// The code at `row`, if there is one.
     pub fn get(&self, row: usize) -> Option<u32> {
         (row < self.len()).then(|| self.at(row))

@@ -33,6 +33,16 @@ pub struct Table {
     subject_of: Vec<u32>,
     records: usize,
     merged: Vec<Merged>,
+    /// Record and subject of the whole table behind each of them, where this is a
+    /// part of one.
+    whole: Option<Arc<Whole>>,
+}
+
+/// Where the records and subjects of a part stand in the whole table.
+#[derive(Debug)]
+struct Whole {
+    records: Vec<u32>,
+    subjects: Vec<u32>,
 }
 
 impl Table {
@@ -64,6 +74,76 @@ impl Table {
             subject_of,
             records,
             merged: Vec::new(),
+            whole: None,
+        }
+    }
+
+    /// The records at these positions, ascending, as a table of their own over the
+    /// same domains: codes mean the same. Of subjects with many records all are
+    /// there or none. Identifiers beside the subject key stay behind.
+    ///
+    /// # Panics
+    /// Where a position is beyond the end.
+    #[must_use]
+    pub fn part(&self, records: &[u32]) -> Self {
+        let mut subjects: Vec<u32> = records
+            .iter()
+            .map(|&record| self.subject_of(RecordIndex(record)).0)
+            .collect();
+        let of_records = subjects.clone();
+        subjects.sort_unstable();
+        subjects.dedup();
+        let subject_of = match self.schema.multiplicity() {
+            Multiplicity::One => Vec::new(),
+            Multiplicity::Many => {
+                let position = |subject: &u32| subjects.partition_point(|other| other < subject);
+                of_records.iter().map(|of| position(of) as u32).collect()
+            }
+        };
+        let columns = self.columns.iter().map(|column| match column {
+            TableColumn::Identifier(_) => TableColumn::Identifier(TextColumn::new()),
+            TableColumn::Coded(column) => TableColumn::Coded(CodedColumn {
+                domain: Arc::clone(&column.domain),
+                codes: column.codes.some(records),
+            }),
+        });
+        let keys = subjects.iter().map(|&subject| subject as usize);
+        let whole = Whole {
+            records: records
+                .iter()
+                .map(|&one| self.in_whole(RecordIndex(one)).0)
+                .collect(),
+            subjects: subjects
+                .iter()
+                .map(|&one| self.subject_in_whole(SubjectIndex(one)).0)
+                .collect(),
+        };
+        Self {
+            schema: Arc::clone(&self.schema),
+            columns: columns.collect(),
+            subject_keys: self.subject_keys.some(keys),
+            subject_of,
+            records: records.len(),
+            merged: self.merged.clone(),
+            whole: Some(Arc::new(whole)),
+        }
+    }
+
+    /// The position of a record in the whole table, of which this may be a part.
+    #[inline]
+    pub fn in_whole(&self, record: RecordIndex) -> RecordIndex {
+        match &self.whole {
+            None => record,
+            Some(whole) => RecordIndex(whole.records[record.at()]),
+        }
+    }
+
+    /// The position of a subject in the whole table, of which this may be a part.
+    #[inline]
+    pub fn subject_in_whole(&self, subject: SubjectIndex) -> SubjectIndex {
+        match &self.whole {
+            None => subject,
+            Some(whole) => SubjectIndex(whole.subjects[subject.at()]),
         }
     }
 

@@ -28,6 +28,14 @@ impl TextColumn {
         self.ends.extend(other.ends.iter().map(|end| start + end));
     }
 
+    /// The texts at these positions, in their order; panics beyond the end.
+    #[must_use]
+    pub fn some(&self, positions: impl Iterator<Item = usize>) -> Self {
+        let mut some = Self::default();
+        positions.for_each(|position| some.push(self.get(position)));
+        some
+    }
+
     /// The text at `position`; panics beyond the end, as a slice does.
     pub fn get(&self, position: usize) -> &str {
         let start = match position {

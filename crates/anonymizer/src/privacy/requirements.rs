@@ -18,12 +18,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
-    AttributeIndex, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex,
-    Table, Terms,
+    AttributeIndex, Codes, Preference, RecordIndex, Schema, SubjectIndex, Table, Terms,
 };
 
 use super::documents::documents;
 use super::history::History;
+use super::join::Join;
 use super::kept_groups::KeptGroups;
 use super::parameter::Share;
 use super::policy::Policy;
@@ -159,7 +159,7 @@ pub struct OwnTerms {
 
 impl RecordTerms {
     /// Joins the job's floors with what the subject asks for.
-    fn join_floors(&mut self, policy: &Policy) {
+    pub(super) fn join_floors(&mut self, policy: &Policy) {
         self.k = policy.k.get().max(self.own.k);
         for (at, (_, protection)) in policy.protections().enumerate() {
             (self.l[at], self.max_share[at]) = match protection {
@@ -195,7 +195,12 @@ pub struct Requirements {
     terms: Vec<RecordTerms>,
     terms_of_record: Codes,
     history: Option<Arc<History>>,
+    companions: Option<Vec<Companion>>,
 }
+
+/// A record that also asks for what another one asks for, and the position of
+/// those terms among [`Requirements::distinct_terms`].
+pub type Companion = (RecordIndex, u32);
 
 impl Requirements {
     /// Joins a policy with the preferences of a table's subjects.
@@ -227,10 +232,8 @@ impl Requirements {
         let mut ordered = policy;
         scale_spreads(&asking, &mut ordered);
         let policy = ordered.one_more(lacking);
-        let mut join = Join {
-            lacking,
-            ..Join::new(schema, &policy)
-        };
+        let mut join = Join::new(schema, &policy);
+        join.lacking = lacking;
         let fallback = join.intern(join.record_terms(default, default, false));
         let mut terms_of_subject = vec![fallback; table.subjects()];
         let mut terms_of_document: Vec<Option<u32>> = vec![None; documents.len()];
@@ -262,6 +265,7 @@ impl Requirements {
             terms_of_record: Codes::below(terms.len(), of_records),
             terms,
             history: None,
+            companions: None,
         }
     }
 
@@ -281,13 +285,13 @@ impl Requirements {
             terms,
             terms_of_record: self.terms_of_record.clone(),
             history: self.history.clone(),
+            companions: self.companions.clone(),
         }
     }
 
-    /// The same, where each of these records also has the bounds of another
-    /// one: pairs of who has them and whose they are.
+    /// The same, where each of these records also has the bounds of other terms.
     #[must_use]
-    pub fn lent(&self, companions: &[(RecordIndex, RecordIndex)]) -> Self {
+    pub fn lent(&self, companions: &[Companion]) -> Self {
         if companions.is_empty() {
             return self.clone();
         }
@@ -295,7 +299,7 @@ impl Requirements {
         let mut joined: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut of_record: Vec<u32> = self.terms_of_record.iter().collect();
         for &(record, of) in companions {
-            let both = [record, of].map(|record| self.terms_of_record.at(record.at()));
+            let both = [self.terms_of_record.at(record.at()), of];
             let [own, other] = both.map(|position| &self.terms[position as usize]);
             of_record[record.at()] = *joined.entry((both[0], both[1])).or_insert_with(|| {
                 terms.push(own.with_bounds_of(other));
@@ -309,6 +313,67 @@ impl Requirements {
             terms_of_record: Codes::below(terms.len(), of_record.into_iter()),
             terms,
             history: self.history.clone(),
+            companions: None,
+        }
+    }
+
+    /// The same, where these are the companions; nobody has to look for any.
+    #[must_use]
+    pub fn with_companions(mut self, companions: Vec<Companion>) -> Self {
+        self.companions = Some(companions);
+        self
+    }
+
+    /// Who is treated as if they asked for what somebody else does, where that is
+    /// decided.
+    pub fn companions(&self) -> Option<&[Companion]> {
+        self.companions.as_deref()
+    }
+
+    /// What the records at these positions of the table ask for, under the same
+    /// policy: the requirements of [`Table::part`].
+    ///
+    /// # Panics
+    /// Where a position is beyond the end.
+    #[must_use]
+    pub fn part(&self, records: &[u32]) -> Self {
+        let mut occurs = vec![false; self.terms.len()];
+        let of_record = self.terms_of_record.some(records);
+        of_record.iter().for_each(|at| occurs[at as usize] = true);
+        let companions = self.companions.as_ref().map(|companions| {
+            let own = companions.iter().filter_map(|&(record, of)| {
+                let at = records.binary_search(&record.0).ok()?;
+                occurs[of as usize] = true;
+                Some((RecordIndex::from_usize(at), of))
+            });
+            own.collect::<Vec<Companion>>()
+        });
+        let mut kept = 0;
+        let position: Vec<u32> = occurs
+            .iter()
+            .map(|&occurs| {
+                kept += u32::from(occurs);
+                kept.saturating_sub(1)
+            })
+            .collect();
+        let terms = self.terms.iter().zip(&occurs);
+        let terms: Vec<RecordTerms> = terms
+            .filter(|(_, occurs)| **occurs)
+            .map(|(terms, _)| terms.clone())
+            .collect();
+        let of_record = of_record.iter().map(|at| position[at as usize]);
+        Self {
+            policy: self.policy.clone(),
+            ordered: self.ordered.clone(),
+            lacking: self.lacking,
+            terms_of_record: Codes::below(terms.len(), of_record),
+            terms,
+            history: self.history.clone(),
+            companions: companions.map(|companions| {
+                let own = companions.into_iter();
+                own.map(|(record, of)| (record, position[of as usize]))
+                    .collect()
+            }),
         }
     }
 
@@ -404,93 +469,5 @@ impl Requirements {
     /// All protectable positions, in schema order.
     pub fn protected(&self) -> impl Iterator<Item = ProtectedIndex> + use<> {
         (0..self.policy.model.protected() as u8).map(ProtectedIndex)
-    }
-}
-
-/// Joins documents with a policy and keeps each distinct outcome once.
-struct Join<'a> {
-    schema: &'a Schema,
-    policy: &'a Policy,
-    lacking: ProtectedSet,
-    terms: Vec<RecordTerms>,
-    position: FxHashMap<RecordTerms, u32>,
-}
-
-impl<'a> Join<'a> {
-    fn new(schema: &'a Schema, policy: &'a Policy) -> Self {
-        Self {
-            schema,
-            policy,
-            lacking: ProtectedSet::default(),
-            terms: Vec::new(),
-            position: FxHashMap::default(),
-        }
-    }
-
-    fn intern(&mut self, terms: RecordTerms) -> u32 {
-        let next = self.terms.len() as u32;
-        *self.position.entry(terms).or_insert_with_key(|terms| {
-            self.terms.push(terms.clone());
-            next
-        })
-    }
-
-    /// `default` speaks wherever `given` is silent.
-    fn record_terms(&self, given: &Terms, default: &Terms, personal: bool) -> RecordTerms {
-        let sensitive = given.sensitive.as_ref().or(default.sensitive.as_ref());
-        let max_leakage = given.max_leakage.as_ref().or(default.max_leakage.as_ref());
-        let max_reidentification = given.max_reidentification.or(default.max_reidentification);
-        let guard = if given.guard.is_empty() {
-            &default.guard
-        } else {
-            &given.guard
-        };
-        let width = self.policy.model.protected();
-        let mut terms = RecordTerms {
-            flags: ProtectedSet::default(),
-            k: 1,
-            l: vec![1; width],
-            max_share: vec![Share::ALL; width],
-            max_leakage_parts: vec![0; width],
-            guard: Vec::new(),
-            own: OwnTerms {
-                k: max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling()),
-                l: vec![1; width],
-                share: vec![Share::ALL; width],
-            },
-            exclude: given.exclude || default.exclude,
-            personal,
-        };
-        for (at, (attribute, _)) in self.policy.protections().enumerate() {
-            let index = ProtectedIndex(at as u8);
-            let attribute = self.schema.attribute(attribute);
-            let named = sensitive.is_some_and(|names| names.contains(&attribute.name));
-            if attribute.role == Role::Sensitive || named {
-                terms.flags = terms.flags.with(index);
-            }
-            if let Some(nodes) = guard.get(&attribute.name) {
-                terms.guard.push((index, nodes.clone()));
-            }
-            let (plain, by_name) = match max_leakage {
-                None => (None, None),
-                Some(MaxLeakageTerms::All(bound)) => (Some(*bound), None),
-                Some(MaxLeakageTerms::PerAttribute(bounds)) => {
-                    (None, bounds.get(&attribute.name).copied())
-                }
-            };
-            if let Some(bound) = by_name.or(plain) {
-                terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
-                let l = bound.reciprocal_ceiling();
-                let one_more = l > 1 && self.lacking.contains(index);
-                terms.own.l[at] = l.saturating_add(u32::from(one_more));
-            }
-            // A plain number speaks for attributes under l-diversity only; a
-            // bound below one part per billion allows no value at all.
-            if let Some(bound) = by_name {
-                terms.own.share[at] = Share::new(bound.get()).unwrap_or(Share::LEAST);
-            }
-        }
-        terms.join_floors(self.policy);
-        terms
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::SubjectIndex;
-use crate::privacy::Changes;
+use crate::privacy::{Changes, Parts};
 
 use super::lineage::Lineage;
 use super::manifest::rounded_to_tens;
@@ -23,6 +23,18 @@ pub struct Release {
     pub unsatisfiable: Vec<SubjectIndex>,
     /// What it keeps of public releases, where it goes on a series.
     pub kept: Option<Kept>,
+    /// The parts that it was made in, where they changed it.
+    pub parts: Option<MadeInParts>,
+}
+
+/// The parts that a release was made in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MadeInParts {
+    /// How large they are.
+    pub sizes: Parts,
+    /// How many there are.
+    pub number: u64,
 }
 
 /// What a release keeps of the public releases of its subjects.
@@ -96,6 +108,7 @@ impl Release {
             excluded: (opted_out + unsatisfiable.len()) as u64,
             unsatisfiable,
             kept: None,
+            parts: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::microdata::{AttributeType, Form, Schema, Table, Transform};
 
 use super::exact::{AcceptedExact, PublishedExactly};
-use super::made::Kept;
+use super::made::{Kept, MadeInParts};
 use super::table::Content;
 
 /// What a release claims. `kind` names the claim on the wire.
@@ -157,6 +157,9 @@ pub struct Manifest {
     /// people rounded to tens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
+    /// The parts that it was made in, where they changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<MadeInParts>,
     /// The tables.
     pub tables: Vec<TableDescription>,
     /// What it was made from.

@@ -54,7 +54,7 @@ pub use kept_groups::kept_groups;
 pub use lineage::{
     BehindRow, Lineage, LineageReader, LineageRow, TableLineage, subject_of_row, without_subject,
 };
-pub use made::{Kept, KeptAttribute, Release};
+pub use made::{Kept, KeptAttribute, MadeInParts, Release};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,
     TableDescription, Transformed, rounded_to_tens, up_to_tens,

@@ -8,7 +8,7 @@
 //! construction.
 
 use crate::microdata::Table;
-use crate::privacy::{CancelFlag, Requirements, Seed};
+use crate::privacy::{CancelFlag, Parts, Requirements, Seed};
 use crate::release::{AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable};
 
 /// What a job ordered, from wherever the job is kept; never from the manifest,
@@ -27,6 +27,8 @@ pub struct Ordered<'a> {
     pub reproducible_seed: bool,
     /// Attributes that the job publishes although they may identify people.
     pub accept_exact: &'a [AcceptedExact],
+    /// How large the parts are that it publishes the table in.
+    pub parts: Option<Parts>,
 }
 
 /// Everything one verification looks at.

@@ -108,6 +108,11 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
             Some(_) => evidence.manifest.kept.clone(),
             None => None,
         },
+        // How many there are follows from nothing that is published.
+        parts: evidence
+            .manifest
+            .parts
+            .filter(|made| ordered.parts == Some(made.sizes) && made.number > 0),
         tables,
         input: ordered.input.clone(),
         made_by: MadeBy {
@@ -143,7 +148,7 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 19] = notes![
+const NOTES: [(&str, &str); 20] = notes![
     "format",
     "engine",
     "parameters",
@@ -158,6 +163,7 @@ const NOTES: [(&str, &str); 19] = notes![
     "published_exactly",
     "accept_exact",
     "kept",
+    "parts",
     "tables",
     "input",
     "made_by",

@@ -5,5 +5,5 @@ mod figures;
 pub mod handmade;
 mod paper;
 mod properties;
-mod scenario;
+pub mod scenario;
 mod widened;

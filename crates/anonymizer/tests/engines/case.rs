@@ -10,8 +10,8 @@ use vizard_anonymizer::microdata::{
     SubjectIndex, Table,
 };
 use vizard_anonymizer::privacy::{
-    CancelFlag, History, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed,
-    Spread,
+    CancelFlag, History, InBucket, L, Model, Parts, ProtectedIndex, RecordTerms, Requirements,
+    Seed, Spread,
 };
 use vizard_anonymizer::release::{
     AcceptedExact, Cell, Cells, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized,
@@ -44,6 +44,8 @@ pub struct Case {
     pub seed: Seed,
     /// What every release of the dataset shares.
     pub dataset_secret: Seed,
+    /// The parts that the table was published in.
+    pub parts: Option<Parts>,
     /// Exactly how many the engine left out; the manifest has it in tens.
     pub excluded: u64,
     /// Heeded by verifier and measures.
@@ -106,11 +108,22 @@ impl Case {
         let parsed = Engine::parse(engine, parameters, table.schema())?;
         let policy = parsed.policy(table.schema())?;
         let requirements = Requirements::new(&table, policy, preferences).keeping(history);
-        let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
-        let made = (table, requirements);
+        Self::by(&parsed, (table, requirements), seed)
+    }
+
+    /// What this engine publishes.
+    pub fn by(
+        engine: &Engine,
+        (table, requirements): (Table, Requirements),
+        seed: u64,
+    ) -> Result<Self, EngineError> {
+        let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
+        let parts = engine.parts_of(&requirements)?;
+        let (made, parameters) = ((table, requirements), engine.parameters());
         Ok(Self {
             dataset_secret: Seed::of_number(seed),
-            ..Self::made_by(engine, made, parsed.parameters(), release)
+            parts,
+            ..Self::made_by(engine.name(), made, parameters, release)
         })
     }
 
@@ -122,8 +135,7 @@ impl Case {
     ) -> Self {
         let seed = Seed::of_number(0);
         order(&mut release.tables, &mut release.lineage, &seed);
-        let mut tables = Vec::new();
-        let mut descriptions = Vec::new();
+        let (mut tables, mut descriptions) = (Vec::new(), Vec::new());
         for table in &release.tables {
             let mut pieces: Vec<Vec<u8>> = Vec::new();
             let mut keep = |piece, _| pieces.push(piece);
@@ -144,8 +156,8 @@ impl Case {
                 }),
             },
         };
-        let accept_exact = accepted(table.schema());
         let (schema, policy) = (table.schema(), requirements.ordered());
+        let accept_exact = accepted(schema);
         let manifest = Manifest {
             format: Manifest::FORMAT.into(),
             engine: engine.into(),
@@ -154,7 +166,7 @@ impl Case {
             excluded: rounded_to_tens(release.excluded),
             suppressed: 0,
             normalized: Normalized::of(&table),
-            transformed: Transformed::of(table.schema()),
+            transformed: Transformed::of(schema),
             guarantees: guarantees(policy, schema),
             adversary: statement::adversary(engine, policy),
             not_protected: statement::not_protected(
@@ -166,6 +178,7 @@ impl Case {
             published_exactly: PublishedExactly::default(),
             accept_exact: accept_exact.clone(),
             kept: release.kept.clone().map(Kept::published),
+            parts: release.parts,
             tables: descriptions,
             input: ordered.input.clone(),
             made_by: MadeBy {
@@ -183,6 +196,7 @@ impl Case {
             tables,
             lineage: release.lineage,
             dataset_secret: seed.clone(),
+            parts: None,
             seed,
             excluded: release.excluded,
             cancel: CancelFlag::default(),
@@ -223,6 +237,7 @@ impl Case {
                 suppressed: 0,
                 reproducible_seed: false,
                 accept_exact: &self.accept_exact,
+                parts: self.parts,
             },
             manifest: &self.manifest,
             tables: &self.tables,

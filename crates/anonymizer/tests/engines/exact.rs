@@ -222,6 +222,7 @@ fn the_verifier_refuses_what_the_job_did_not_accept() {
                 suppressed: 0,
                 reproducible_seed: false,
                 accept_exact: &[],
+                parts: None,
             },
             manifest: &made.manifest,
             tables: &tables,

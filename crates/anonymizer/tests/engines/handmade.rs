@@ -188,6 +188,7 @@ fn handmade_with(change: impl FnOnce(&mut [PublishedTable])) -> Case {
         excluded: 0,
         unsatisfiable: Vec::new(),
         kept: None,
+        parts: None,
     };
     let table = table();
     let requirements = requirements(&table, None);

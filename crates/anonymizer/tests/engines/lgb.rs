@@ -3,7 +3,7 @@
 
 mod answers;
 mod properties;
-mod scenario;
+pub mod scenario;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;

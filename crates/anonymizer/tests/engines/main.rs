@@ -30,6 +30,7 @@ mod needless;
 mod negative;
 mod one_to_many;
 mod paper_examples;
+mod parts;
 mod personalized;
 mod preamble;
 mod preferences_attack;

@@ -5,7 +5,7 @@ mod handmade;
 mod negative;
 mod properties;
 mod pycanon;
-mod scenario;
+pub mod scenario;
 
 use serde_json::Value;
 use vizard_anonymizer::engine::EngineError;

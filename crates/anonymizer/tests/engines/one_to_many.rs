@@ -2,4 +2,4 @@
 
 mod handmade;
 mod properties;
-mod scenario;
+pub mod scenario;

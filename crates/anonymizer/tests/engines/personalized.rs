@@ -5,7 +5,7 @@ mod collision;
 mod effort;
 mod handmade;
 mod properties;
-mod scenario;
+pub mod scenario;
 
 use serde_json::Value;
 use vizard_anonymizer::engine::EngineError;

@@ -5,4 +5,4 @@ mod naive;
 mod papers;
 pub mod printed;
 mod properties;
-mod scenario;
+pub mod scenario;

@@ -15,6 +15,7 @@ use rand_chacha::ChaCha12Rng;
 
 use crate::engine::kernel::cells::value_cell;
 use crate::engine::kernel::microdata_table::{EquivalenceClass, OwnCells, of_classes};
+use crate::microdata::RecordIndex;
 use crate::privacy::{Seed, Share};
 use crate::release::Content;
 
@@ -44,10 +45,11 @@ pub(super) fn publish(
         for &row in block {
             // A stream a record, so that the verifier draws the same.
             let record = records[row as usize];
+            let in_whole = frame.included.table.in_whole(RecordIndex(record));
             let stream = frame
                 .context
                 .seed
-                .stream(Seed::RANDOMIZED_RESPONSE, record.into());
+                .stream(Seed::RANDOMIZED_RESPONSE, in_whole.0.into());
             let kept = keeps.then_some(retention);
             let drawn = drawn(kept, values.len(), stream);
             of_record[record as usize] = drawn.map_or(code(row), |at| values[at]);

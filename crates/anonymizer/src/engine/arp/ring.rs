@@ -23,7 +23,7 @@ use rand_chacha::ChaCha12Rng;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::microdata_table::{EquivalenceClass, of_classes};
-use crate::microdata::Table;
+use crate::microdata::{RecordIndex, Table};
 use crate::privacy::{BlockForm, Requirements, Seed};
 use crate::release::Release;
 
@@ -77,7 +77,8 @@ fn ring(frame: &Frame<'_>, goal: &Goal<'_>, block: &[u32]) -> Ring {
         .collect();
     members.sort_unstable();
     let first = members.first().copied().unwrap_or(0);
-    let mut random = frame.context.seed.stream(Seed::RINGS, first.into());
+    let first = frame.included.table.in_whole(RecordIndex(first));
+    let mut random = frame.context.seed.stream(Seed::RINGS, first.0.into());
     let l = goal.need_of(block);
     let window = window(l, goal.k_of(block)) as usize;
     let codes = &goal.column.column.codes;

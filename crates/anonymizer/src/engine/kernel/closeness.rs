@@ -38,6 +38,11 @@ impl Reference {
     pub fn new(domain: &Domain, codes: impl Iterator<Item = u32>) -> Self {
         let mut counts = vec![0_u64; domain.len()];
         codes.for_each(|code| counts[code as usize] += 1);
+        Self::of_counts(domain, counts)
+    }
+
+    /// A whole table in which each code of the domain occurs so often.
+    pub fn of_counts(domain: &Domain, counts: Vec<u64>) -> Self {
         let mut reference = Self {
             ordered: domain.is_numeric(),
             all: counts.iter().sum(),

@@ -22,7 +22,7 @@
 use rayon::prelude::*;
 
 use crate::microdata::RecordIndex;
-use crate::privacy::{RecordTerms, Seed, Share};
+use crate::privacy::{Companion, RecordTerms, Seed, Share};
 
 use super::Included;
 use super::bands::Bands;
@@ -35,19 +35,19 @@ mod stage {
     pub const PROBE: u32 = 2;
 }
 
-/// A record that also asks for what another one asks for: who, and whose terms
-/// they share.
-pub type Companion = (RecordIndex, RecordIndex);
-
 /// Companions of those included who ask for something, out of the others: as
 /// many each as keep the share of askers at `askers_share_max`, also among
 /// those alike in a quasi-identifier, or all others where that is more. One
-/// record a subject; `secret` is the dataset's.
+/// record a subject; `secret` is the dataset's. Where that was decided for the
+/// whole table of which these are a part, it is so.
 pub fn companions(
     included: &Included<'_>,
     askers_share_max: Share,
     secret: &Seed,
 ) -> Vec<Companion> {
+    if let Some(decided) = included.requirements.companions() {
+        return decided.to_vec();
+    }
     let policy = included.requirements.policy();
     let each = u64::from(askers_share_max.reciprocal_ceiling() - 1);
     let silent = RecordTerms::of_subject(included.table.schema(), policy, None);
@@ -63,6 +63,7 @@ pub fn companions(
     let mut ring = Ring::of(in_order(included, others, secret));
     let askers = in_order(included, askers, secret);
     let mut companions = Vec::new();
+    let terms = included.requirements.terms_of_record();
     for probe in 0.. {
         if probe >= each && bands.are_hidden(askers_share_max) {
             break;
@@ -73,7 +74,7 @@ pub fn companions(
                 return companions;
             };
             bands.count(record, false);
-            companions.push((RecordIndex(record), RecordIndex(asker)));
+            companions.push((RecordIndex(record), terms.at(asker as usize)));
         }
     }
     companions

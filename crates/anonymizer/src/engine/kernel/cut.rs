@@ -88,6 +88,24 @@ pub fn middle(
     }
 }
 
+/// The lower median of codes of which each occurs so often; one occurs.
+pub fn middle_of_counts(counts: &[u64]) -> Middle {
+    let size: u64 = counts.iter().sum();
+    let median_rank = size.saturating_sub(1) / 2;
+    let (mut below, mut at) = (0, 0);
+    while below + counts[at] <= median_rank {
+        below += counts[at];
+        at += 1;
+    }
+    let lower = counts[..at].iter().rposition(|&count| count > 0);
+    Middle {
+        median: at as u32,
+        below: below as usize,
+        upto: (below + counts[at]) as usize,
+        lower: lower.map(|at| at as u32),
+    }
+}
+
 fn middle_by_counting(
     codes: impl ExactSizeIterator<Item = u32>,
     lowest: u32,

@@ -27,6 +27,7 @@
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`keeping`] | who stays in the groups that public releases show |
 //! | [`known`] | answers on l where values are missing |
+//! | [`outline`] | cuts a table into parts by counts alone |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
 //! | [`split_position`] | positions in a tree and their random streams |
 
@@ -52,6 +53,7 @@ pub mod known;
 pub mod loss;
 pub mod microdata_table;
 pub mod mondrian;
+pub mod outline;
 pub mod refine;
 pub mod rows;
 pub mod sliced_table;

@@ -30,9 +30,23 @@ impl SplitPosition {
         Self(mix(self.0 ^ 0x9e6c_63d0_876a_68de))
     }
 
+    /// The root of a tree that goes on from here, where `root` is that of the same
+    /// tree without a part: the first tree of all goes on as if it had never been
+    /// parted.
+    #[must_use]
+    pub const fn grown(self, root: Self) -> Self {
+        Self(self.0 ^ Self::root(0).0 ^ root.0)
+    }
+
+    /// The index of a stream that is number `index` without a part; at the root of
+    /// the first tree it stays as it is.
+    pub const fn among(self, index: u64) -> u64 {
+        index ^ self.0 ^ Self::root(0).0
+    }
+
     /// The random stream of this place in `stage`.
     pub fn stream(self, context: &RunContext<'_>, stage: u32) -> ChaCha12Rng {
-        context.stream(stage, self.0)
+        context.dataset_secret.stream(stage, self.0)
     }
 }
 

@@ -76,8 +76,8 @@ pub(super) fn bucketize(
 fn stream(frame: &Frame<'_>, index: ProtectedIndex, part: u64) -> ChaCha12Rng {
     // By the dataset's secret: the same records stand in the same buckets in
     // every release, and releases tell no more together than one alone.
-    let secret = &frame.context.dataset_secret;
-    secret.stream(stage::BUCKETS, u64::from(index.0) << 8 | part)
+    let place = u64::from(index.0) << 8 | part;
+    frame.context.stream(stage::BUCKETS, place)
 }
 
 fn bucketize_one(
@@ -98,7 +98,7 @@ fn bucketize_one(
                 min_spread: min_spread.get(),
                 stream: &|first| {
                     let place = u64::from(index.0) << 32 | first as u64;
-                    frame.context.dataset_secret.stream(stage::SCATTER, place)
+                    frame.context.stream(stage::SCATTER, place)
                 },
             };
             filler.fill(descent)?
@@ -143,7 +143,7 @@ impl Filler<'_> {
             self,
             &mut order,
             &mut starts,
-            SplitPosition::root(0),
+            descent.context.root(0),
             descent,
         )?;
         let mut heads = vec![0_u32; self.runs.records.len()];

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::{
-    BoxLayout, Descent, Groups, Mondrian, Partitioning, Refinement, SplitChoice, SplitPosition,
+    BoxLayout, Descent, Groups, Mondrian, Partitioning, Refinement, SplitChoice,
 };
 
 use super::frame::{Frame, STEPS, stage};
@@ -43,7 +43,7 @@ fn generalize_one(
     let open = frame.open_attributes(subset.flagged, subset.masked);
     let (columns, scales) = (frame.columns_of(&open), frame.scales_of(&open));
     let k = KOfRows::new(frame.requirements, records);
-    let place = SplitPosition::root(at as u64);
+    let place = frame.context.root(at as u64);
     let groups = match frame.params.generalization {
         Generalization::Mdp => {
             // Of a set's attributes the one with the largest normalized range

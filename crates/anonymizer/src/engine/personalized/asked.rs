@@ -72,7 +72,13 @@ impl<'a> Asked<'a> {
     /// What a record asks for.
     #[inline]
     pub fn of(&self, record: u32) -> Ask {
-        self.asks[self.of_record.at(record as usize) as usize]
+        self.of_terms(self.of_record.at(record as usize))
+    }
+
+    /// What the terms at a position ask for.
+    #[inline]
+    pub fn of_terms(&self, at: u32) -> Ask {
+        self.asks[at as usize]
     }
 
     /// Leaves of one guard.

@@ -78,7 +78,10 @@ pub(super) fn settle<'a>(
         return Err(acceptance::invalid("sensitive", reason).into());
     };
     let asked = Asked::new(requirements, sensitive, tree);
-    let weights = Weights::new(tree, sensitive.column);
+    let weights = match context.part {
+        None => Weights::new(tree, sensitive.column),
+        Some(part) => Weights::of_counts(tree, part.whole.all(sensitive.attribute)),
+    };
     let tie_breakers = tie_breakers(included.table.records(), context.stream(stage::TIES, 0));
     let recoder = Recoder {
         weights: &weights,

@@ -30,7 +30,7 @@ impl Sizes {
         }
         for (record, of) in companions(included, askers_share_max, secret) {
             let k = &mut of_record[record.at()];
-            *k = asked.of(of.0).k.max(*k);
+            *k = asked.of_terms(of).k.max(*k);
         }
         Self { of_record }
     }

@@ -16,10 +16,17 @@ pub(super) struct Weights<'a> {
 
 impl<'a> Weights<'a> {
     pub fn new(tree: &'a Hierarchy, column: &CodedColumn) -> Self {
-        let mut below = vec![0_u64; tree.leaf_count() + 1];
+        let mut counts = vec![0_u64; tree.leaf_count()];
         for code in &column.codes {
-            below[code as usize + 1] += 1;
+            counts[code as usize] += 1;
         }
+        Self::of_counts(tree, &counts)
+    }
+
+    /// With so many records that have each leaf.
+    pub fn of_counts(tree: &'a Hierarchy, counts: &[u64]) -> Self {
+        let mut below = vec![0];
+        below.extend_from_slice(counts);
         for at in 1..below.len() {
             below[at] += below[at - 1];
         }

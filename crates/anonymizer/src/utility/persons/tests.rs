@@ -166,6 +166,7 @@ fn manifest() -> Manifest {
         published_exactly: PublishedExactly::default(),
         accept_exact: Vec::new(),
         kept: None,
+        parts: None,
         tables: Vec::new(),
         input: InputDescription {
             dataset: "made-up".into(),

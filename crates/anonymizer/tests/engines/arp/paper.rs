@@ -146,6 +146,7 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
         excluded: 0,
         unsatisfiable: Vec::new(),
         kept: None,
+        parts: None,
     };
     Case::made_by(engine, (table, requirements), json!({}), release)
 }

@@ -219,6 +219,14 @@ fn words() -> Vec<Falsehood> {
             },
         ),
         (
+            "parts where there were none",
+            "How it was made is said falsely, and a number is a message.",
+            |m, _| {
+                let parts = json!({"sizes": {"records_max": 1000}, "number": 7});
+                add(m, "", "parts", parts)
+            },
+        ),
+        (
             "said to be unverified",
             "A release that is verified says that it is not.",
             |m, _| add(m, "", "unverified", json!(true)),

@@ -101,6 +101,7 @@ pub fn manifest(records: u64) -> Manifest {
         not_protected: Vec::new(),
         published_exactly: PublishedExactly::default(),
         accept_exact: Vec::new(),
+        parts: None,
         kept: None,
         tables: Vec::new(),
         input: InputDescription {

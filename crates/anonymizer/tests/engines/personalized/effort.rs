@@ -224,6 +224,7 @@ fn a_search_that_is_cancelled_ends_the_run_before_its_next_round() {
             dataset_secret: Seed::of_number(0),
             progress: &impatient,
             cancel: impatient.flag.clone(),
+            part: None,
         };
         let outcome = engine.run(&table, &requirements, &context);
         assert!(matches!(outcome, Err(EngineError::Cancelled)), "{grouping}");

@@ -58,6 +58,7 @@ pub fn printed(table: Table, parameters: Value, buckets: Buckets) -> Case {
         excluded: (table.records() - rows(0).len()) as u64,
         unsatisfiable: Vec::new(),
         kept: None,
+        parts: None,
     };
     Case::made_by("slicing", (table, requirements), parameters, release)
 }

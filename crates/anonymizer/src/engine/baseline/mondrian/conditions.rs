@@ -2,6 +2,7 @@
 //! sensitive attribute the job's diversity and closeness and the strictest l
 //! (or largest share) of its members.
 
+use crate::engine::context::PartOfTable;
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
@@ -49,15 +50,15 @@ pub(super) struct Counts {
 
 impl Conditions {
     /// Takes down what those included ask for, and the distributions of their
-    /// values.
-    pub fn new(included: &Included<'_>) -> Self {
+    /// values; those of the whole table where they are a part of one.
+    pub fn new(included: &Included<'_>, part: Option<PartOfTable<'_>>) -> Self {
         let records = &included.records;
         let k = KOfRows::new(included.requirements, records);
         let attributes = included.sensitive.iter();
         let mut conditions = Self {
             k,
             attributes: attributes
-                .map(|attribute| AttributeCondition::new(included, attribute))
+                .map(|attribute| AttributeCondition::new(included, attribute, part))
                 .collect(),
             kinds: Vec::new(),
         };
@@ -154,7 +155,11 @@ fn unless_all<T: PartialEq>(
 }
 
 impl AttributeCondition {
-    fn new(included: &Included<'_>, attribute: &SensitiveColumn<'_>) -> Self {
+    fn new(
+        included: &Included<'_>,
+        attribute: &SensitiveColumn<'_>,
+        part: Option<PartOfTable<'_>>,
+    ) -> Self {
         let column = attribute.column;
         let at = attribute.index.at();
         let (diversity, closeness, min_spread) =
@@ -182,7 +187,17 @@ impl AttributeCondition {
                     codes.map(|code| column.domain.number(code)).collect(),
                 )
             }),
-            closeness: closeness.map(|t| (Reference::new(&column.domain, codes.clone()), t)),
+            closeness: closeness.map(|t| {
+                let domain = &column.domain;
+                let reference = match part {
+                    None => Reference::new(domain, codes.clone()),
+                    Some(part) => {
+                        let counts = part.whole.published(attribute.attribute);
+                        Reference::of_counts(domain, counts.to_vec())
+                    }
+                };
+                (reference, t)
+            }),
         };
         if !condition.asks_nothing() {
             condition.codes = codes.collect();

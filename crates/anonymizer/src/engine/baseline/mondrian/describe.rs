@@ -3,6 +3,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::info::{Engine, Info};
+use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
@@ -35,6 +36,12 @@ impl Engine for Params {
 
     fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         Self::policy(self, schema)
+    }
+
+    fn outline_is_own_tree(&self) -> bool {
+        self.split == SplitChoice::Widest
+            && self.partitioning == Partitioning::Strict
+            && self.effort == Effort::None
     }
 
     fn run(

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::invalid;
+use crate::engine::kernel::feasibility::exclude_unmet;
 use crate::engine::kernel::{
     Covers, Included, PartCondition, Scale, companions, keeping, microdata_table,
 };
@@ -29,7 +30,7 @@ use crate::privacy::{KeptGroups, Requirements};
 use crate::release::Release;
 
 use super::conditions::{Conditions, Counts};
-use super::{Params, STEPS, diagnosis, equivalence, exclusion};
+use super::{Params, STEPS, diagnosis, equivalence};
 
 /// Publishes joined groups.
 ///
@@ -54,7 +55,7 @@ pub(super) fn run(
         requirements: &lent,
         ..included.clone()
     };
-    let conditions = Conditions::new(&with_companions);
+    let conditions = Conditions::new(&with_companions, None);
     let mut joining = Joining::of(&with_companions, (kept, &stays), &conditions);
     let mut groups = Vec::new();
     let mut all: Vec<usize> = (0..joining.public.len()).collect();
@@ -92,7 +93,7 @@ fn staying(
                  shown, and in no joined group yet: publish one first",
             ));
         }
-        let excluded = exclusion::exclude(included, context);
+        let excluded = exclude_unmet(included, context);
         for class in excluded.iter().filter_map(|&record| kept.class(record)) {
             stays[class] = false;
         }

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | before | kernel `keeping` | who stays in public groups, where a series keeps them |
 //! | instead | `joining` | a release that joins public groups to larger ones |
-//! | before | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
+//! | before | kernel `feasibility`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
 //! | 2 | kernel `mondrian` | groups |
@@ -21,7 +21,6 @@ mod conditions;
 mod describe;
 mod diagnosis;
 mod equivalence;
-mod exclusion;
 mod joining;
 mod params;
 mod pools;
@@ -30,6 +29,7 @@ pub use params::{AttributeParams, DiversityKind, Params};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::feasibility::exclude_unmet;
 use crate::engine::kernel::{
     Among, Included, Mondrian, PartCondition, Refinement, Scale, Staying, companions, keeping,
     microdata_table,
@@ -43,10 +43,10 @@ use pools::pools;
 
 /// Random streams, one number a stage.
 mod stage {
-    /// Order among equals who may be excluded.
-    pub const EXCLUSION: u32 = 1;
-    /// Ties between attributes and records of a split; one stream a pool.
-    pub const PARTITION: u32 = 4;
+    /// Ties between attributes and records of a split; one stream a pool. The
+    /// outline of a table that is published in parts draws by the first: it is the
+    /// top of this tree.
+    pub const PARTITION: u32 = crate::engine::kernel::outline::STAGE;
     /// Search for groups with less loss; one stream a pool.
     pub const REFINE: u32 = 8;
 }
@@ -77,7 +77,7 @@ pub fn run(
     report(1, "gather");
     let mut included = Included::gather(table, requirements)?;
     let staying = staying(&mut included, context)?;
-    let excluded = exclusion::exclude(&mut included, context);
+    let excluded = exclude_unmet(&mut included, context);
     if let Some(refusal) = diagnosis::infeasible(&included, excluded.len(), params.max_excluded) {
         if staying
             .as_ref()
@@ -120,7 +120,7 @@ fn staying<'a>(
     let Some((public, kept)) = keeping::take_public(included) else {
         return Ok(None);
     };
-    let conditions = Conditions::new(&public);
+    let conditions = Conditions::new(&public, None);
     let position = public.positions();
     let mut counts = conditions.buffers();
     let mut holds = |records: &[u32]| {
@@ -142,7 +142,7 @@ fn new_groups(
         requirements: &lent,
         ..included.clone()
     };
-    let conditions = Conditions::new(&included);
+    let conditions = Conditions::new(&included, context.part);
     let frame = Frame {
         context,
         params,

@@ -13,8 +13,10 @@ pub mod diagnosis;
 pub mod everyone;
 pub mod exclude;
 pub mod search;
+pub mod unmet;
 
 pub use diagnosis::{OverBudget, instead_of_l, name_of, span_of_known, too_narrow};
 pub use everyone::Everyone;
 pub use exclude::{TooFrequent, exclude_by_frequency, exclude_until, tie_breakers, without};
 pub use search::{largest, least, most_left};
+pub use unmet::exclude_unmet;

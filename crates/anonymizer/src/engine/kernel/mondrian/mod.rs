@@ -36,6 +36,7 @@ use super::loss::Scale;
 use super::split_position::SplitPosition;
 
 use partition::Partition;
+pub(super) use partition::{Candidate, by_rank};
 use set::{CodedRows, PackedCode};
 
 /// Codes that fit 16 bits.
@@ -135,7 +136,7 @@ impl Mondrian<'_> {
             done: 0.into(),
             total: records.len(),
         };
-        self.groups_of_subset(records, condition, SplitPosition::root(0), &descent)
+        self.groups_of_subset(records, condition, self.context.root(0), &descent)
     }
 
     /// [`Mondrian::groups`] of records that are part of a larger step: `place`

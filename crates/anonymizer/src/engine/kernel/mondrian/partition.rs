@@ -3,6 +3,8 @@
 
 use rand::RngExt;
 
+use crate::engine::context::RunContext;
+
 use crate::engine::kernel::cut::{CutBuffers, Middle, middle};
 use crate::engine::kernel::{Scale, SplitPosition, Splitter};
 
@@ -17,7 +19,7 @@ pub(super) struct Partition<'a, C> {
 
 /// Where an attribute is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Spot {
+pub(in crate::engine::kernel) enum Spot {
     /// At the lower median.
     Median,
     /// Before the branch of the hierarchy that the median is in.
@@ -28,13 +30,52 @@ enum Spot {
 
 /// A cut to try: those of higher rank come first.
 #[derive(Clone, Copy)]
-struct Candidate {
+pub(in crate::engine::kernel) struct Candidate {
     rank: f64,
     lot: u32,
-    column: u32,
+    /// The column that is cut.
+    pub column: u32,
     spot: Spot,
     /// Where the rank told it already.
     cut: Option<RowCut>,
+}
+
+impl Candidate {
+    /// The cut at the median of a column whose codes lie this far apart.
+    pub fn at_median(column: u32, range: f32) -> Self {
+        Self {
+            rank: f64::from(range),
+            lot: 0,
+            column,
+            spot: Spot::Median,
+            cut: None,
+        }
+    }
+}
+
+/// The highest rank first, equals by lots of their set's place.
+pub(in crate::engine::kernel) fn by_rank(
+    candidates: &mut [Candidate],
+    place: SplitPosition,
+    (context, stage): (&RunContext<'_>, u32),
+) {
+    let by_rank = |one: &Candidate, other: &Candidate| other.rank.total_cmp(&one.rank);
+    candidates.sort_unstable_by(|one, other| {
+        let places = (one.column, one.spot).cmp(&(other.column, other.spot));
+        by_rank(one, other).then(places)
+    });
+    let mut pairs = candidates.windows(2);
+    if pairs.any(|pair| pair[0].rank == pair[1].rank) {
+        let mut random = place.stream(context, stage);
+        for candidate in candidates.iter_mut() {
+            candidate.lot = random.random();
+        }
+        candidates.sort_unstable_by(|one, other| {
+            let key = |of: &Candidate| (of.lot, of.column, of.spot);
+            let lots = key(one).cmp(&key(other));
+            by_rank(one, other).then(lots)
+        });
+    }
 }
 
 /// Cuts of large sets that others part further are ranked by some of their
@@ -102,26 +143,8 @@ impl<C: PartCondition> Partition<'_, C> {
             }
             SplitChoice::Gain => self.rank_by_gain(set, buffers),
         }
-        let candidates = &mut buffers.candidates;
-        let by_rank = |one: &Candidate, other: &Candidate| other.rank.total_cmp(&one.rank);
-        candidates.sort_unstable_by(|one, other| {
-            let places = (one.column, one.spot).cmp(&(other.column, other.spot));
-            by_rank(one, other).then(places)
-        });
-        if candidates
-            .windows(2)
-            .any(|pair| pair[0].rank == pair[1].rank)
-        {
-            let mut random = place.stream(self.mondrian.context, self.mondrian.stage);
-            for candidate in candidates.iter_mut() {
-                candidate.lot = random.random();
-            }
-            candidates.sort_unstable_by(|one, other| {
-                let key = |of: &Candidate| (of.lot, of.column, of.spot);
-                let lots = key(one).cmp(&key(other));
-                by_rank(one, other).then(lots)
-            });
-        }
+        let draws = (self.mondrian.context, self.mondrian.stage);
+        by_rank(&mut buffers.candidates, place, draws);
     }
 
     fn rank_by_range<N>(&self, buffers: &mut PartitionBuffers<N, C::Buffers>) {
@@ -129,13 +152,9 @@ impl<C: PartCondition> Partition<'_, C> {
         for (column, scale) in self.mondrian.scales.iter().enumerate() {
             let (lowest, highest) = (ends.lowest[column], ends.highest[column]);
             if lowest < highest {
-                buffers.candidates.push(Candidate {
-                    rank: f64::from(scale.interval(lowest, highest)),
-                    lot: 0,
-                    column: column as u32,
-                    spot: Spot::Median,
-                    cut: None,
-                });
+                let range = scale.interval(lowest, highest);
+                let candidate = Candidate::at_median(column as u32, range);
+                buffers.candidates.push(candidate);
             }
         }
     }

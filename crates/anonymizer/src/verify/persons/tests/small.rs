@@ -220,6 +220,7 @@ impl Small {
                 suppressed: 0,
                 reproducible_seed: false,
                 accept_exact: &[],
+                parts: None,
             },
             manifest: &self.manifest(&table, &tables[0]),
             tables: &tables,
@@ -261,6 +262,7 @@ impl Small {
             published_exactly: published_exactly(std::slice::from_ref(published), schema, false),
             accept_exact: Vec::new(),
             kept: None,
+            parts: None,
             tables: vec![TableDescription::of(published, &summary)],
             input: made_up(),
             made_by: MadeBy {

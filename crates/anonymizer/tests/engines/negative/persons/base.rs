@@ -395,6 +395,7 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
         excluded: 1,
         unsatisfiable: Vec::new(),
         kept: None,
+        parts: None,
     };
     let name = match engine {
         Engine::OneToMany => "one_to_many",

@@ -188,6 +188,7 @@ fn a_cancelled_run_stops() {
         dataset_secret: Seed::of_number(0),
         progress: &Silent,
         cancel,
+        part: None,
     };
     let result = run(&made.table, &made.requirements(&params), &params, &context);
     assert_eq!(result.err(), Some(EngineError::Cancelled));
