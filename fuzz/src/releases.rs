@@ -146,6 +146,7 @@ impl Published {
                 suppressed: 0,
                 reproducible_seed: true,
                 accept_exact: &[],
+                parts: None,
             },
             manifest,
             tables,
