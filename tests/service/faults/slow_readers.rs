@@ -180,6 +180,8 @@ async fn connections_that_only_answer_pings_are_ended(place: Place) {
             }
         }
     }
+    // On a slow machine the first of them have had their time already.
+    anonymous.retain(|(_, ended)| !ended.is_finished());
     assert!(
         anonymous.len() <= OF_ADDRESS,
         "{} are open",
