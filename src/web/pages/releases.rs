@@ -165,11 +165,8 @@ async fn hierarchy(
     visitor: Visitor,
     Path((wanted, attribute)): Path<(String, String)>,
 ) -> Response {
-    let Ok(release) = wanted.parse::<ReleaseId>() else {
-        return visitor.answer(Err(Failure::not_found()));
-    };
-    let path = format!("/v1/releases/{release}/hierarchies/{}", segment(&attribute));
-    api.hand_on(&visitor, &path, "text/csv").await
+    let place = format!("hierarchies/{}", segment(&attribute));
+    of_release(&api, &visitor, &wanted, (&place, "text/csv")).await
 }
 
 async fn report(
@@ -177,11 +174,21 @@ async fn report(
     visitor: Visitor,
     Path(wanted): Path<String>,
 ) -> Response {
+    of_release(&api, &visitor, &wanted, ("report", "text/html")).await
+}
+
+/// What the API answers beneath a release, in one of these media types.
+async fn of_release(
+    api: &Api,
+    visitor: &Visitor,
+    wanted: &str,
+    (place, media_types): (&str, &'static str),
+) -> Response {
     let Ok(release) = wanted.parse::<ReleaseId>() else {
         return visitor.answer(Err(Failure::not_found()));
     };
-    let path = format!("/v1/releases/{release}/report");
-    api.hand_on(&visitor, &path, "text/html").await
+    let path = format!("/v1/releases/{release}/{place}");
+    api.hand_on(visitor, &path, media_types).await
 }
 
 async fn download(
@@ -205,11 +212,7 @@ async fn bundle(
     visitor: Visitor,
     Path(wanted): Path<String>,
 ) -> Response {
-    let Ok(release) = wanted.parse::<ReleaseId>() else {
-        return visitor.answer(Err(Failure::not_found()));
-    };
-    let path = format!("/v1/releases/{release}/bundle.zip");
-    api.hand_on(&visitor, &path, "*/*").await
+    of_release(&api, &visitor, &wanted, ("bundle.zip", "*/*")).await
 }
 
 async fn publish(

@@ -35,6 +35,13 @@ pub enum Content {
     Column,
 }
 
+impl Content {
+    /// Whether it numbers groups, blocks or buckets.
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::Group | Self::Block | Self::Bucket)
+    }
+}
+
 /// Cells of one published column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
@@ -61,6 +68,14 @@ impl Cells {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The largest number; 0 where there is none.
+    pub fn largest_number(&self) -> u64 {
+        match self {
+            Self::Numbers(numbers) => numbers.iter().copied().max().unwrap_or(0),
+            Self::Dictionary { .. } => 0,
+        }
     }
 }
 

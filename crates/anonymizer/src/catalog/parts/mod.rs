@@ -15,6 +15,8 @@
 mod gathered;
 mod union;
 
+use std::collections::BTreeMap;
+
 use crate::engine::context::{PartOfTable, Progress, RunContext, WholeTable};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::Scale;
@@ -85,7 +87,7 @@ pub(super) fn run(
         whole: &whole,
         context,
     };
-    let mut made: Vec<Made> = Vec::new();
+    let mut made = BTreeMap::new();
     loop {
         let leaves = tree.parts();
         let join = match parting.publish(&leaves, &slices, &mut made)? {
@@ -93,7 +95,7 @@ pub(super) fn run(
                 Some(above) => above,
                 None => return Ok(None),
             },
-            None => match union(&gathered, &counted, &made)? {
+            None => match union(&gathered, &counted, &in_order(&leaves, &made)) {
                 Union::Whole(release) => {
                     let changes = !engine.outline_is_own_tree() || counted.rule.asks_of_values();
                     return Ok(Some(Release {
@@ -107,8 +109,15 @@ pub(super) fn run(
                 Union::Apart(one, other) => tree.common(one, other),
             },
         };
+        made.retain(|&set, _| tree.common(set, join) != join);
         tree.join(join);
     }
+}
+
+/// What the parts gave, by their places in the tree.
+fn in_order<'a>(leaves: &[Leaf], made: &'a BTreeMap<SetNumber, Made>) -> Vec<&'a Made> {
+    let parts = leaves.iter().filter_map(|leaf| made.get(&leaf.set));
+    parts.collect()
 }
 
 /// Refuses what cannot be kept part by part; `keeps_history` where a series keeps
@@ -155,13 +164,10 @@ impl Parting<'_> {
         &self,
         leaves: &[Leaf],
         slices: &Slices<'_>,
-        made: &mut Vec<Made>,
+        made: &mut BTreeMap<SetNumber, Made>,
     ) -> Result<Option<SetNumber>, EngineError> {
-        let mut known = std::mem::take(made);
-        known.retain(|made| leaves.iter().any(|leaf| leaf.set == made.set));
         for (number, &leaf) in (1..).zip(leaves) {
-            if let Some(at) = known.iter().position(|made| made.set == leaf.set) {
-                made.push(known.swap_remove(at));
+            if made.contains_key(&leaf.set) {
                 continue;
             }
             let progress = OfPart {
@@ -170,11 +176,10 @@ impl Parting<'_> {
                 parts: leaves.len() as u32,
             };
             match self.publish_one(leaf, slices.records(leaf.set), &progress) {
-                Ok(part) if leaf.set == 0 || !self.leaves_out_needlessly(&part) => made.push(part),
-                Ok(_) | Err(EngineError::Infeasible(_)) => {
-                    made.append(&mut known);
-                    return Ok(Some(leaf.set));
+                Ok(part) if leaf.set == 0 || !self.leaves_out_needlessly(&part) => {
+                    made.insert(leaf.set, part);
                 }
+                Ok(_) | Err(EngineError::Infeasible(_)) => return Ok(Some(leaf.set)),
                 Err(error) => return Err(error),
             }
         }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::engine::error::EngineError;
 use crate::engine::kernel::outline::SetNumber;
 use crate::engine::kernel::outline::slices::Counted;
 use crate::microdata::{Codes, Role, RowClasses, SubjectIndex};
@@ -28,11 +27,7 @@ pub(super) enum Union {
 }
 
 /// The union of all parts.
-pub(super) fn union(
-    gathered: &Gathered<'_>,
-    counted: &Counted<'_>,
-    made: &[Made],
-) -> Result<Union, EngineError> {
+pub(super) fn union(gathered: &Gathered<'_>, counted: &Counted<'_>, made: &[&Made]) -> Union {
     let mut tables = tables(made);
     let lineage = lineage(made);
     if let Some(table) = tables.first() {
@@ -43,7 +38,7 @@ pub(super) fn union(
             tables.iter().any(|table| table.name == GROUP_BUCKETS),
         );
         if let Some((one, other)) = rows.apart(&keeps, gathered, counted) {
-            return Ok(Union::Apart(one, other));
+            return Union::Apart(one, other);
         }
         rows.join(&mut tables);
     }
@@ -54,14 +49,14 @@ pub(super) fn union(
     }
     let of_parts: u64 = made.iter().map(|part| part.release.excluded).sum();
     let before = gathered.opted_out + gathered.unsatisfiable.len();
-    Ok(Union::Whole(Release {
+    Union::Whole(Release {
         tables,
         lineage,
         excluded: of_parts + before as u64,
         unsatisfiable,
         kept: None,
         parts: None,
-    }))
+    })
 }
 
 /// When rows of several parts that look alike keep together what their members ask.
@@ -92,7 +87,7 @@ impl Keeps {
 
 /// The tables of all parts, one behind the other. Numbers of groups and buckets
 /// are made distinct.
-fn tables(made: &[Made]) -> Vec<PublishedTable> {
+fn tables(made: &[&Made]) -> Vec<PublishedTable> {
     let Some(first) = made.first() else {
         return Vec::new();
     };
@@ -120,18 +115,11 @@ fn tables(made: &[Made]) -> Vec<PublishedTable> {
     tables.collect()
 }
 
-fn is_number(content: Content) -> bool {
-    matches!(content, Content::Group | Content::Block | Content::Bucket)
-}
-
 /// The largest number of a group, block or bucket.
 fn largest_number(release: &Release) -> u64 {
     let columns = release.tables.iter().flat_map(|table| &table.columns);
-    let numbers = columns.filter(|column| is_number(column.content));
-    let largest = numbers.filter_map(|column| match &column.cells {
-        Cells::Numbers(numbers) => numbers.iter().copied().max(),
-        Cells::Dictionary { .. } => None,
-    });
+    let numbers = columns.filter(|column| column.content.is_number());
+    let largest = numbers.map(|column| column.cells.largest_number());
     largest.max().unwrap_or(0)
 }
 
@@ -144,7 +132,11 @@ fn united(columns: &[&PublishedColumn], offsets: &[u64]) -> PublishedColumn {
             let mut all = Vec::with_capacity(rows);
             for (column, offset) in columns.iter().zip(offsets) {
                 if let Cells::Numbers(numbers) = &column.cells {
-                    let offset = if is_number(first.content) { *offset } else { 0 };
+                    let offset = if first.content.is_number() {
+                        *offset
+                    } else {
+                        0
+                    };
                     // 0 is the empty cell.
                     let moved = |&number: &u64| if number == 0 { 0 } else { number + offset };
                     all.extend(numbers.iter().map(moved));
@@ -199,7 +191,7 @@ fn dictionary(columns: &[&PublishedColumn]) -> Cells {
 }
 
 /// Who the rows of all parts are, by the whole table.
-fn lineage(made: &[Made]) -> Lineage {
+fn lineage(made: &[&Made]) -> Lineage {
     let Some(first) = made.first() else {
         return Lineage::default();
     };
@@ -225,14 +217,14 @@ struct Rows<'a> {
     classes: RowClasses,
     /// The part of each row.
     part_of: Vec<u32>,
-    made: &'a [Made],
+    made: &'a [&'a Made],
     subjects: &'a [SubjectIndex],
 }
 
 impl<'a> Rows<'a> {
     fn of(
         (gathered, table): (&Gathered<'_>, &PublishedTable),
-        made: &'a [Made],
+        made: &'a [&'a Made],
         subjects: &'a [SubjectIndex],
     ) -> Self {
         let mut classes = RowClasses::whole(table.rows());

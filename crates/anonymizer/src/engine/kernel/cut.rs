@@ -88,21 +88,21 @@ pub fn middle(
     }
 }
 
-/// The lower median of codes of which each occurs so often; one occurs.
-pub fn middle_of_counts(counts: &[u64]) -> Middle {
-    let size: u64 = counts.iter().sum();
-    let median_rank = size.saturating_sub(1) / 2;
+/// The lower median of `size` codes from `lowest` on, of which each occurs so often.
+pub fn middle_of_counts<N: Copy + Into<u64>>(counts: &[N], lowest: u32, size: usize) -> Middle {
+    let of = |at: usize| -> usize { counts[at].into() as usize };
+    let median_rank = (size - 1) / 2;
     let (mut below, mut at) = (0, 0);
-    while below + counts[at] <= median_rank {
-        below += counts[at];
+    while below + of(at) <= median_rank {
+        below += of(at);
         at += 1;
     }
-    let lower = counts[..at].iter().rposition(|&count| count > 0);
+    let lower = (0..at).rev().find(|&at| of(at) > 0);
     Middle {
-        median: at as u32,
-        below: below as usize,
-        upto: (below + counts[at]) as usize,
-        lower: lower.map(|at| at as u32),
+        median: lowest + at as u32,
+        below,
+        upto: below + of(at),
+        lower: lower.map(|at| lowest + at as u32),
     }
 }
 
@@ -118,19 +118,7 @@ fn middle_by_counting(
     for code in codes {
         counts[(code - lowest) as usize] += 1;
     }
-    let median_rank = (size - 1) / 2;
-    let (mut below, mut at) = (0, 0);
-    while below + counts[at] as usize <= median_rank {
-        below += counts[at] as usize;
-        at += 1;
-    }
-    let lower = counts[..at].iter().rposition(|&count| count > 0);
-    Middle {
-        median: lowest + at as u32,
-        below,
-        upto: below + counts[at] as usize,
-        lower: lower.map(|at| lowest + at as u32),
-    }
+    middle_of_counts(counts, lowest, size)
 }
 
 fn middle_by_selection(codes: impl ExactSizeIterator<Item = u32>, buffer: &mut Vec<u32>) -> Middle {

@@ -10,7 +10,7 @@ use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 use super::grouped::Grouped;
 use super::keys::{Keys, ranks_of_rows};
-use super::spaces::{NumberedTables, Spaces, attribute_codes, is_number};
+use super::spaces::{NumberedTables, Spaces, attribute_codes};
 use super::tie_draw;
 
 /// The ranks of all numbers.
@@ -33,8 +33,11 @@ impl Ranked {
         (subjects, seed): (&[SubjectIndex], &Seed),
     ) -> Self {
         let table = &tables[spaces.table];
-        let shown: Vec<&PublishedColumn> =
-            table.columns.iter().filter(|one| !is_number(one)).collect();
+        let shown: Vec<&PublishedColumn> = table
+            .columns
+            .iter()
+            .filter(|one| !one.content.is_number())
+            .collect();
         let (keys, mut values) = rayon::join(
             || Keys::of(&shown, table.rows()),
             || entries(tables, spaces, value_ranks),
@@ -79,7 +82,10 @@ impl Ranked {
 
     /// The rows of the table, renumbered already, in their new order.
     pub fn rows_in_order(mut self, table: &PublishedTable) -> Vec<u32> {
-        let numbers = table.columns.iter().filter(|column| is_number(column));
+        let numbers = table
+            .columns
+            .iter()
+            .filter(|column| column.content.is_number());
         let others: Vec<&[u64]> = numbers
             .skip(1)
             .filter_map(|column| match &column.cells {

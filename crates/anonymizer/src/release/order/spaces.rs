@@ -46,36 +46,21 @@ impl ListColumn {
     }
 }
 
-/// Whether a column numbers groups, blocks or buckets.
-pub(super) fn is_number(column: &PublishedColumn) -> bool {
-    matches!(
-        column.content,
-        Content::Group | Content::Block | Content::Bucket
-    )
-}
-
 /// The column of a list that says which attribute a row is of.
 pub(super) fn attribute_column(table: &PublishedTable) -> Option<&PublishedColumn> {
     let mut columns = table.columns.iter();
     columns.find(|column| column.content == Content::Attribute)
 }
 
-fn largest(column: &PublishedColumn) -> usize {
-    match &column.cells {
-        Cells::Numbers(numbers) => numbers.iter().copied().max().unwrap_or(0) as usize,
-        Cells::Dictionary { .. } => 0,
-    }
-}
-
 impl Spaces {
     /// The spaces of the table at `table` and of the lists beside it.
     pub fn of(tables: &[PublishedTable], table: usize) -> Self {
         let columns = tables[table].columns.iter().enumerate();
-        let spaces = columns.filter(|(_, column)| is_number(column));
+        let spaces = columns.filter(|(_, column)| column.content.is_number());
         let spaces = spaces.map(|(at, column)| NumberedTables {
             name: column.name.clone(),
             column: Some(at),
-            largest: largest(column),
+            largest: column.cells.largest_number() as usize,
         });
         let mut found = Self {
             table,
@@ -84,7 +69,7 @@ impl Spaces {
         };
         for (at, list) in tables.iter().enumerate().filter(|&(at, _)| at != table) {
             for (column, numbers) in list.columns.iter().enumerate() {
-                if is_number(numbers) {
+                if numbers.content.is_number() {
                     let of_attribute = found.of_list(list, numbers);
                     found.lists.push(ListColumn {
                         table: at,
@@ -115,7 +100,7 @@ impl Spaces {
                 self.spaces.push(NumberedTables {
                     name,
                     column: None,
-                    largest: largest(numbers),
+                    largest: numbers.cells.largest_number() as usize,
                 });
                 self.spaces.len() - 1
             })

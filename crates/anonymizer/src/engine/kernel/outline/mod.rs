@@ -301,8 +301,8 @@ impl Outline<'_> {
         let least = self.sizes.records_min.max(self.rule.least()).max(1);
         let cuts = candidates.iter().filter_map(|candidate| {
             let column = candidate.column as usize;
-            let middle = middle_of_counts(&histograms[column]);
-            let cut = middle.cut(leaf.records as usize)?;
+            let records = leaf.records as usize;
+            let cut = middle_of_counts(&histograms[column], 0, records).cut(records)?;
             let left = cut.left as u64;
             let set_cut = SetCut {
                 set: leaf.set,
