@@ -125,8 +125,7 @@ pub struct RunSpec {
     /// records in each, and at least `records_min` (a 64th of that, if absent) on
     /// either side of a cut. `null`: the whole table at once. Left out: `null` up to
     /// 16,777,216 records, else parts of at most 4,194,304. `arp`, `aip`, `anatomy`,
-    /// `ng`, `slicing`, `t_closeness` of `lgb` and series that keep groups or sets go
-    /// with none.
+    /// `ng`, `slicing` and series that keep groups or sets go with none.
     #[serde(default, skip_serializing_if = "PartsRule::is_by_size")]
     #[schema(value_type = Option<PartSizes>, required = false)]
     pub parts: PartsRule,
@@ -192,8 +191,7 @@ pub struct JobSpec {
     /// records in each, and at least `records_min` (a 64th of that, if absent) on
     /// either side of a cut. `null`: the whole table at once. Left out: `null` up to
     /// 16,777,216 records, else parts of at most 4,194,304. `arp`, `aip`, `anatomy`,
-    /// `ng`, `slicing`, `t_closeness` of `lgb` and series that keep groups or sets go
-    /// with none.
+    /// `ng`, `slicing` and series that keep groups or sets go with none.
     #[serde(default, skip_serializing_if = "PartsRule::is_by_size")]
     #[schema(value_type = Option<PartSizes>, required = false)]
     pub parts: PartsRule,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use vizard_anonymizer::microdata::{
-    HierarchyFormat, HierarchySet, HierarchySource, PopulationTable, Preference, Schema, Table,
-    TableBuilder, TableError, decode_chunk,
+    GivenTerms, HierarchyFormat, HierarchySet, HierarchySource, PopulationTable, Preference,
+    Schema, Table, TableBuilder, TableError, decode_chunk,
 };
 
 use vizard_anonymizer::privacy::{Seed, Transformation};
@@ -88,8 +88,8 @@ pub async fn load(
     };
     let public = match series {
         Some(SeriesMode::Increments) => {
-            let subjects = shown.iter().flat_map(|one| &one.subjects);
-            subjects.cloned().collect()
+            let subjects = shown.iter().flat_map(|one| one.subjects.iter());
+            subjects.map(str::to_owned).collect()
         }
         _ => HashSet::default(),
     };
@@ -173,11 +173,15 @@ impl Loaded {
     /// error, never silently no preference.
     pub fn preferences(&mut self) -> Result<Vec<Preference>, LoadError> {
         let documents = std::mem::take(&mut self.preferences);
+        let mut given = GivenTerms::default();
         documents
             .into_iter()
             .map(
                 |(subject, document)| match serde_json::from_value(document) {
-                    Ok(terms) => Ok(Preference { subject, terms }),
+                    Ok(terms) => Ok(Preference {
+                        subject,
+                        terms: given.shared(Arc::new(terms)),
+                    }),
                     Err(_) => {
                         Err(inconsistent("preferences", "document", self.version.dataset).into())
                     }

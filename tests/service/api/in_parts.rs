@@ -33,7 +33,8 @@ async fn parts_that_an_engine_cannot_keep_are_refused_before_it_runs(server: Ser
     let id = story::filled_dataset(&steward).await;
     let mut job = story::job(&id);
     job["parts"] = json!({"records_max": 4});
-    job["parameters"] = json!({"k": 2, "l": 1, "attributes": {"cost": {"t_closeness": 0.3}}});
+    job["engine"] = json!("arp");
+    job["parameters"] = json!({"l": 2});
     let refused = steward.call("create_job").json(&job).send().await;
     let refused = refused.expect_problem(422, "invalid-parameter");
     assert_eq!(refused["parameter"], "parts");

@@ -148,12 +148,7 @@ fn table(text: String, public: &[Candidates], mode: Option<SeriesMode>) -> Resul
     let mut builder = TableBuilder::new(Arc::new(schema.clone()), &hierarchies)?;
     let mut known: Vec<&str> = Vec::new();
     if mode == Some(SeriesMode::Increments) {
-        known.extend(
-            public
-                .iter()
-                .flat_map(|one| &one.subjects)
-                .map(String::as_str),
-        );
+        known.extend(public.iter().flat_map(|one| one.subjects.iter()));
         known.sort_unstable();
     }
     let is_new = |key: &str| known.binary_search(&key).is_err();

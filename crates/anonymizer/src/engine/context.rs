@@ -8,7 +8,7 @@ use rand_chacha::ChaCha12Rng;
 use super::error::EngineError;
 use super::kernel::SplitPosition;
 use crate::microdata::AttributeIndex;
-use crate::privacy::{CancelFlag, Seed};
+use crate::privacy::{CancelFlag, ProtectedIndex, Seed};
 
 /// Receives what a run has done so far. Called from any thread, often; an
 /// implementation only stores the figures.
@@ -44,12 +44,22 @@ pub struct WholeTable {
     pub all: Vec<Vec<u64>>,
     /// The same of the records that are published.
     pub published: Vec<Vec<u64>>,
+    /// The same of those of them that protect the attribute, where its values stand
+    /// in buckets that are held against all of them; by protectable attribute,
+    /// nothing for others.
+    pub protected: Vec<Vec<u64>>,
 }
 
 impl WholeTable {
     /// How often each code of an attribute occurs among all records.
     pub fn all(&self, attribute: AttributeIndex) -> &[u64] {
         &self.all[attribute.at()]
+    }
+
+    /// How often each code of an attribute occurs among those published that
+    /// protect it.
+    pub fn protected(&self, index: ProtectedIndex) -> &[u64] {
+        &self.protected[index.at()]
     }
 
     /// How often each code of an attribute occurs among those published.

@@ -171,6 +171,7 @@ impl TableBuilder {
             let (mut column, taken) = column.finish()?;
             if let TableColumn::Coded(column) = &mut column {
                 column.codes.truncate(column.codes.len() - further);
+                column.codes.shrink();
             }
             Ok((column, taken))
         });
@@ -184,10 +185,11 @@ impl TableBuilder {
         });
         let merged = merged.collect();
         let columns = columns.into_iter().map(|(column, _)| column).collect();
-        let subject_keys = match self.schema.multiplicity() {
+        let mut subject_keys = match self.schema.multiplicity() {
             Multiplicity::One => self.subject_keys,
             Multiplicity::Many => self.subjects.into_texts(),
         };
+        subject_keys.shrink();
         Ok(Table::new(self.schema, columns, subject_keys, self.subject_of).with_merged(merged))
     }
 

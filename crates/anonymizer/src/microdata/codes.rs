@@ -115,6 +115,11 @@ impl Codes {
         of_width!(self, codes => codes.truncate(length));
     }
 
+    /// Gives memory back that is held for further codes.
+    pub fn shrink(&mut self) {
+        of_width!(self, codes => codes.shrink_to_fit());
+    }
+
     /// Wide enough for `code`, which it is not yet.
     #[cold]
     fn widen(&mut self, code: u32) {

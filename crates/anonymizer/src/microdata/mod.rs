@@ -98,11 +98,11 @@ pub use parts::{Mapping, Part, Parts, PartsSummary, TableCount, read_parts};
 pub use population_table::{
     COMBINATIONS_MAX, PopulationAttribute, PopulationColumn, PopulationTable,
 };
-pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
+pub use preference::{GivenTerms, MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use records::{RecordFormat, read_records};
 pub use row::{DoubtfulValues, MissingCount, ReadSummary};
-pub use row_classes::RowClasses;
+pub use row_classes::{RowClasses, refine_by_code};
 pub use schema::{ExtraColumns, MissingPolicy, Multiplicity, Schema};
 pub use schema_change::{
     BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, key_rule_misfit,

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::error::CellErrorCode;
 use super::schema::Schema;
@@ -92,14 +93,58 @@ pub struct Terms {
 ///
 /// Reading is strict: an unknown or repeated field is refused, here and in
 /// `max_leakage` and `guard`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "super::preference_document::Draft")]
 pub struct Preference {
     /// Key of the subject.
     pub subject: String,
-    /// What the subject asks for.
-    #[serde(flatten)]
-    pub terms: Terms,
+    /// What the subject asks for; many share the same.
+    pub terms: Arc<Terms>,
+}
+
+impl Serialize for Preference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            subject: &'a str,
+            #[serde(flatten)]
+            terms: &'a Terms,
+        }
+        let written = Written {
+            subject: &self.subject,
+            terms: &self.terms,
+        };
+        written.serialize(serializer)
+    }
+}
+
+/// Terms that were given lately, so that those who give the same share them: most
+/// give the same few.
+#[derive(Debug, Default)]
+pub struct GivenTerms {
+    remembered: Vec<Arc<Terms>>,
+}
+
+impl GivenTerms {
+    /// Terms that are remembered while others are read.
+    pub const REMEMBERED: usize = 64;
+
+    /// The same terms, as they were given before if they were.
+    pub fn shared(&mut self, terms: Arc<Terms>) -> Arc<Terms> {
+        let mut known = self.remembered.iter();
+        if let Some(at) = known.position(|known| Arc::ptr_eq(known, &terms) || *known == terms) {
+            // Those that are given most come to stand first.
+            let before = at.saturating_sub(1);
+            self.remembered.swap(at, before);
+            return Arc::clone(&self.remembered[before]);
+        }
+        // Room is made by forgetting the last one. New ones come to stand in
+        // the middle, where two that alternate do not push each other out.
+        self.remembered.truncate(Self::REMEMBERED - 1);
+        let middle = self.remembered.len() / 2;
+        self.remembered.insert(middle, Arc::clone(&terms));
+        terms
+    }
 }
 
 impl Terms {

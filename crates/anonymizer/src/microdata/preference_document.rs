@@ -35,7 +35,7 @@ impl Draft {
         let missing = (Some("subject"), CellErrorCode::AttributeMissing);
         Ok(Preference {
             subject: self.subject.ok_or(missing)?,
-            terms: self.terms,
+            terms: self.terms.into(),
         })
     }
 

@@ -21,7 +21,7 @@ use super::hint::Hint;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::preference::{MaxLeakageTerms, Misfit, Preference, Probability, Terms};
+use super::preference::{GivenTerms, MaxLeakageTerms, Misfit, Preference, Probability, Terms};
 use super::preference_document::Draft;
 use super::preference_document::Refusal;
 use super::records::RecordFormat;
@@ -49,7 +49,9 @@ pub fn read_preferences(
 ) -> Result<Vec<Preference>, TableError> {
     let mut subjects = TextDictionary::default();
     let mut preferences = Vec::new();
-    let mut keep = |preference: Preference| {
+    let mut given = GivenTerms::default();
+    let mut keep = |mut preference: Preference| {
+        preference.terms = given.shared(preference.terms);
         match subjects.intern(&preference.subject) {
             (_, true) => preferences.push(preference),
             (known, false) => preferences[known as usize] = preference,
@@ -370,7 +372,10 @@ fn read_cells<'r>(
         },
         guard: BTreeMap::new(),
     };
-    Ok(Preference { subject, terms })
+    Ok(Preference {
+        subject,
+        terms: terms.into(),
+    })
 }
 
 #[cfg(test)]

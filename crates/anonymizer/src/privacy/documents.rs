@@ -1,31 +1,24 @@
 //! What subjects ask for, document by document: most give the same few, and
 //! joining one with a policy takes longer than comparing it with another.
 
-use crate::microdata::{Preference, Terms};
+use std::sync::Arc;
 
-/// Documents that are remembered while others are read.
-const REMEMBERED: usize = 64;
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{GivenTerms, Preference, Terms};
 
 /// The documents given, each only once as long as it is remembered, and the
 /// position of each preference's own.
-pub(super) fn documents(preferences: &[Preference]) -> (Vec<&Terms>, Vec<u32>) {
-    let mut documents: Vec<&Terms> = Vec::new();
-    let mut remembered: Vec<u32> = Vec::with_capacity(REMEMBERED);
-    let of_preferences = preferences.iter().map(|Preference { terms, .. }| {
-        let mut known = remembered.iter();
-        if let Some(at) = known.position(|&document| documents[document as usize] == terms) {
-            // Those that are given most come to stand first.
-            let before = at.saturating_sub(1);
-            remembered.swap(at, before);
-            return remembered[before];
-        }
-        let document = documents.len() as u32;
-        documents.push(terms);
-        // Room is made by forgetting the last one. New ones come to stand in
-        // the middle, where two that alternate do not push each other out.
-        remembered.truncate(REMEMBERED - 1);
-        remembered.insert(remembered.len() / 2, document);
-        document
+pub(super) fn documents(preferences: &[Preference]) -> (Vec<Arc<Terms>>, Vec<u32>) {
+    let mut given = GivenTerms::default();
+    let mut documents: Vec<Arc<Terms>> = Vec::new();
+    let mut positions: FxHashMap<*const Terms, u32> = FxHashMap::default();
+    let of_preferences = preferences.iter().map(|preference| {
+        let terms = given.shared(Arc::clone(&preference.terms));
+        *positions.entry(Arc::as_ptr(&terms)).or_insert_with(|| {
+            documents.push(terms);
+            documents.len() as u32 - 1
+        })
     });
     let of_preferences = of_preferences.collect();
     (documents, of_preferences)
@@ -35,13 +28,15 @@ pub(super) fn documents(preferences: &[Preference]) -> (Vec<&Terms>, Vec<u32>) {
 mod tests {
     use super::*;
 
+    const REMEMBERED: usize = GivenTerms::REMEMBERED;
+
     fn given(sensitive: usize) -> Preference {
         Preference {
             subject: String::new(),
-            terms: Terms {
+            terms: Arc::new(Terms {
                 sensitive: Some(vec![format!("a{sensitive}")]),
                 ..Terms::default()
-            },
+            }),
         }
     }
 
@@ -53,7 +48,7 @@ mod tests {
         let many: Vec<Preference> = many.map(given).collect();
         let (documents, of_preferences) = documents(&many);
         for (preference, document) in many.iter().zip(of_preferences) {
-            assert_eq!(&preference.terms, documents[document as usize]);
+            assert_eq!(preference.terms, documents[document as usize]);
         }
         assert!(documents.len() < many.len());
     }

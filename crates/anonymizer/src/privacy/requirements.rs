@@ -241,7 +241,7 @@ impl Requirements {
             let Some(subject) = subject else { continue };
             let terms = &mut terms_of_document[document as usize];
             let terms = *terms.get_or_insert_with(|| {
-                let given = documents[document as usize];
+                let given = &documents[document as usize];
                 let terms = if policy.apply_preferences {
                     join.record_terms(given, default, true)
                 } else {

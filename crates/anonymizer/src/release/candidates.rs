@@ -11,7 +11,6 @@ mod rows;
 
 use std::io;
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use self::rows::{columns, groups, shown_terms};
@@ -23,7 +22,7 @@ use super::manifest::Transformed;
 use super::table::{Content, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
-use crate::microdata::{Multiplicity, Role, Schema, Table, Transform};
+use crate::microdata::{Multiplicity, Role, Schema, Table, TextColumn, Transform};
 use crate::privacy::{
     BlockForm, Diversity, History, Model, Policy, Protection, Requirements, Spread,
 };
@@ -36,7 +35,7 @@ pub const NO_CLASS: u32 = u32::MAX;
 #[serde(deny_unknown_fields)]
 pub struct Candidates {
     /// The subjects, ascending.
-    pub subjects: Vec<String>,
+    pub subjects: TextColumn,
     /// What it shows of each sensitive attribute; none where values are
     /// published generalized or drawn, so that no comparison of texts is right.
     pub attributes: Vec<AttributeCandidates>,
@@ -163,8 +162,15 @@ impl Candidates {
         };
         let rows = lineage.of(&first.name).unwrap_or_default();
         let key = |row: usize| table.subject_keys().get(rows[row].at());
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&one, &other| key(one).cmp(key(other)));
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        if table.subject_keys().iter().is_sorted() {
+            order.sort_unstable_by_key(|&row| (rows[row as usize], row));
+        } else {
+            order.sort_unstable_by(|&one, &other| {
+                let (one, other) = (one as usize, other as usize);
+                (key(one), one).cmp(&(key(other), other))
+            });
+        }
         let keeps_groups = requirements.groups_shown_again().is_some();
         let (schema, policy) = (table.schema(), requirements.policy());
         let mut shown = shown(schema, policy, (tables, keeps_groups));
@@ -177,8 +183,9 @@ impl Candidates {
         shown.joins_groups = history.is_some_and(History::joins_groups);
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
         shown.transformed = Transformed::of(schema);
-        shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
-        let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();
+        shown.subjects = order.iter().map(|&row| key(row as usize)).collect();
+        shown.subjects.shrink();
+        let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row as usize]).collect();
         for one in &mut shown.attributes {
             one.class_of = ordered(&one.class_of);
         }
@@ -188,7 +195,7 @@ impl Candidates {
         if !shown.terms.is_empty() {
             // With one record a subject, the record of a subject has its position.
             let terms = requirements.terms_of_record();
-            let subjects = order.iter().map(|&row| rows[row].at());
+            let subjects = order.iter().map(|&row| rows[row as usize].at());
             shown.terms_of = subjects.map(|subject| terms.at(subject)).collect();
         }
         if keeps_groups {
@@ -211,13 +218,18 @@ impl Candidates {
     /// Record of each subject, by position, in a table of one record a subject;
     /// none where the table does not have one of them.
     pub fn records(&self, table: &Table) -> Option<Vec<u32>> {
-        let keys = table.subject_keys();
-        let all = (0..table.subjects()).map(|at| (keys.get(at), at as u32));
-        let records: FxHashMap<&str, u32> = all.collect();
-        let subjects = self.subjects.iter();
-        subjects
-            .map(|subject| records.get(subject.as_str()).copied())
-            .collect()
+        let mut records = vec![NO_CLASS; self.subjects.len()];
+        let mut near = 0;
+        for (record, key) in (0..).zip(table.subject_keys().iter()) {
+            match self.subjects.search_from(near, key) {
+                Ok(found) => {
+                    records[found] = record;
+                    near = found + 1;
+                }
+                Err(next) => near = next,
+            }
+        }
+        (!records.contains(&NO_CLASS)).then_some(records)
     }
 
     /// What was promised to a subject, by position; none where all have the job's
@@ -237,10 +249,7 @@ impl Candidates {
     pub fn without(mut self, subject: &str) -> Option<Self> {
         let before = self.subjects.len();
         // With many records a subject may have several rows.
-        while let Ok(at) = self
-            .subjects
-            .binary_search_by(|own| own.as_str().cmp(subject))
-        {
+        while let Some(at) = self.subjects.find_sorted(subject) {
             self.subjects.remove(at);
             for attribute in &mut self.attributes {
                 attribute.class_of.remove(at);
@@ -408,15 +417,16 @@ fn floor(protection: Protection) -> u32 {
 /// Values that stand in rows: those of the rows of a class.
 fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCandidates {
     let classes = class_of.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut counts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    for (row, &class) in class_of.iter().enumerate() {
-        *counts.entry((class, attribute.codes.at(row))).or_default() += 1;
-    }
-    let mut counts: Vec<((u32, u32), u32)> = counts.into_iter().collect();
-    counts.sort_unstable();
+    let rows = (0..).zip(class_of);
+    let mut values: Vec<(u32, u32)> = rows
+        .map(|(row, &class)| (class, attribute.codes.at(row)))
+        .collect();
+    values.sort_unstable();
     let mut listed = vec![Vec::new(); classes];
-    for ((class, value), count) in counts {
-        listed[class as usize].push((value, count));
+    for class in values.chunk_by(|(one, _), (other, _)| one == other) {
+        let runs = class.chunk_by(|one, other| one == other);
+        let counted = runs.map(|run| (run[0].1, run.len() as u32));
+        listed[class[0].0 as usize] = counted.collect();
     }
     AttributeCandidates {
         name: attribute.name.to_owned(),

@@ -232,7 +232,7 @@ impl<'a> RowsOfPeople<'a> {
 /// Rows stay in one class where they show the same cell in `column` too.
 fn refine(classes: &mut RowClasses, column: &PublishedColumn) {
     if let Cells::Dictionary { codes, .. } = &column.cells {
-        classes.refine(|row| codes.at(row));
+        classes.refine_by_code(|row| codes.at(row));
     }
 }
 

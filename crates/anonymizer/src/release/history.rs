@@ -171,7 +171,7 @@ fn sets(
     let mut shown_of: Vec<Vec<Vec<u32>>> = vec![Vec::new(); column.codes.len()];
     for release in public {
         let subjects = release.subjects.iter();
-        let own = subjects.map(|subject| records.get(subject.as_str()).copied());
+        let own = subjects.map(|subject| records.get(subject).copied());
         let own: Vec<Option<u32>> = own.collect();
         if own.iter().all(Option::is_none) {
             continue;

@@ -32,7 +32,7 @@ pub fn kept_groups(
     let records = record_of_subjects(table);
     let is_met = |release: &&Candidates| {
         let mut subjects = release.subjects.iter();
-        !release.rows.is_empty() || subjects.any(|one| records.contains_key(one.as_str()))
+        !release.rows.is_empty() || subjects.any(|one| records.contains_key(one))
     };
     // One that joins groups follows from those before.
     let (joining, public): (Vec<&Candidates>, Vec<&Candidates>) =
@@ -44,8 +44,8 @@ pub fn kept_groups(
     if joins {
         // Who has such releases alone would see by another one which of the groups
         // they were joined from are theirs.
-        let joined = joining.iter().flat_map(|release| &release.subjects);
-        let joined: FxHashSet<&str> = joined.map(String::as_str).collect();
+        let joined = joining.iter();
+        let joined: FxHashSet<&str> = joined.flat_map(|one| one.subjects.iter()).collect();
         for (class, subjects) in groups.classes.iter_mut().zip(&series.members) {
             let mut keys = subjects.iter().filter_map(|&subject| series.key(subject));
             class.is_whole &= !keys.any(|key| joined.contains(key));
@@ -127,17 +127,17 @@ impl<'a> Series<'a> {
     fn of(table: &'a Table, records: &FxHashMap<&str, u32>, shown: &'a [Shown<'a>]) -> Self {
         let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
         let mut record_of = Vec::new();
-        for subject in shown.iter().flat_map(|one| &one.candidates.subjects) {
+        for subject in shown.iter().flat_map(|one| one.candidates.subjects.iter()) {
             let next = record_of.len() as u32;
             numbers.entry(subject).or_insert_with(|| {
-                record_of.push(records.get(subject.as_str()).copied());
+                record_of.push(records.get(subject).copied());
                 next
             });
         }
         let row_of = shown.iter().map(|one| {
             let mut row_of = vec![ABSENT; record_of.len()];
-            for (row, subject) in (0..).zip(&one.candidates.subjects) {
-                row_of[numbers[subject.as_str()] as usize] = row;
+            for (row, subject) in (0..).zip(one.candidates.subjects.iter()) {
+                row_of[numbers[subject] as usize] = row;
             }
             row_of
         });
@@ -164,7 +164,8 @@ impl<'a> Series<'a> {
 
     fn key(&self, subject: usize) -> Option<&'a str> {
         let (one, row) = self.last(subject)?;
-        one.candidates.subjects.get(row).map(String::as_str)
+        let subjects = &one.candidates.subjects;
+        (row < subjects.len()).then(|| subjects.get(row))
     }
 
     /// The last release that shows a subject, and their row there.

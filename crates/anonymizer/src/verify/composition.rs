@@ -74,16 +74,41 @@ pub fn composition(first: &Candidates, others: &[&Candidates], cancel: &CancelFl
 /// Numbers of the subjects of each release, the same for the same subject, and
 /// how many there are. Those of the first release have the first numbers.
 pub(super) fn numbered_subjects(releases: &[&Candidates]) -> (Vec<Vec<u32>>, usize) {
-    let mut known: FxHashMap<&str, u32> = FxHashMap::default();
-    let of_release = releases.iter().map(|release| {
-        let ids = release.subjects.iter().map(|subject| {
-            let next = known.len() as u32;
-            *known.entry(subject.as_str()).or_insert(next)
-        });
-        ids.collect()
+    let Some((first, others)) = releases.split_first() else {
+        return (Vec::new(), 0);
+    };
+    // Subjects ascend: equal ones stand together.
+    let (mut number, mut before) = (0_u32, None);
+    let ids = first.subjects.iter().map(|subject| {
+        number += u32::from(before.is_some_and(|before| before != subject));
+        before = Some(subject);
+        number
     });
-    let of_release = of_release.collect();
-    (of_release, known.len())
+    let mut of_release: Vec<Vec<u32>> = vec![ids.collect()];
+    let mut number = of_release[0].last().map_or(0, |last| last + 1);
+    // Of most releases nearly all subjects are the first one's: few need a table.
+    let mut further: FxHashMap<&str, u32> = FxHashMap::default();
+    for release in others {
+        let mut near = 0;
+        let ids = release.subjects.iter().map(|subject| {
+            match first.subjects.search_from(near, subject) {
+                Ok(found) => {
+                    near = found;
+                    of_release[0][found]
+                }
+                Err(next) => {
+                    near = next;
+                    *further.entry(subject).or_insert_with(|| {
+                        number += 1;
+                        number - 1
+                    })
+                }
+            }
+        });
+        let ids = ids.collect();
+        of_release.push(ids);
+    }
+    (of_release, number as usize)
 }
 
 /// Numbers of the values of each release, the same for the same text.

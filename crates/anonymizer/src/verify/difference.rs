@@ -47,7 +47,7 @@ pub fn together(release: &Candidates, public: &[Candidates], cancel: &CancelFlag
             );
         checks.push(check);
     }
-    let is_in = |subject: &String| release.subjects.binary_search(subject).is_ok();
+    let is_in = |subject: &str| release.subjects.find_sorted(subject).is_some();
     let shares = |other: &&&Candidates| other.subjects.iter().any(is_in);
     if let Some(latest) = others.iter().rev().find(shares) {
         for attribute in &release.attributes {

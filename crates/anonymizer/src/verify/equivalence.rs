@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::microdata::Role;
+use crate::microdata::{Role, refine_by_code};
 
 use super::classes::Members;
 use super::meaning::MeaningColumn;
@@ -72,11 +72,8 @@ impl EquivalenceClasses {
         let mismatched = set_mismatched_apart(&mut leader_of_row, columns);
         let leaders = sorted_distinct(&leader_of_row);
         let mut classes = vec![0_u32; leaders.len()];
-        let mut numbers = FxHashMap::default();
         for column in columns {
-            refine(&mut classes, &mut numbers, |at| {
-                column.category(leaders[at] as usize)
-            });
+            refine_by_code(&mut classes, |at| column.category(leaders[at] as usize));
         }
         let classes_count = classes.iter().max().map_or(0, |&last| last as usize + 1);
         let mut class_of_leader = vec![NONE; group.len()];
@@ -147,6 +144,11 @@ impl EquivalenceClasses {
     }
 }
 
+/// How many different groups are published.
+pub(super) fn number_of_groups(group: &[u64]) -> usize {
+    first_rows(group).1
+}
+
 /// The first row of each row's published group, and the number of groups.
 fn first_rows(group: &[u64]) -> (Vec<u32>, usize) {
     // Whatever numbers are published: small ones index a table.
@@ -193,20 +195,6 @@ fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {
     own.filter(|&(row, &leader)| leader as usize == row)
         .map(|(_, &leader)| leader)
         .collect()
-}
-
-/// One more column: entries keep one class if they had it so far and have the
-/// same category in this column too. `numbers` is scratch.
-pub(super) fn refine(
-    class: &mut [u32],
-    numbers: &mut FxHashMap<(u32, u32), u32>,
-    category: impl Fn(usize) -> u32,
-) {
-    numbers.clear();
-    for (at, class) in class.iter_mut().enumerate() {
-        let next = numbers.len() as u32;
-        *class = *numbers.entry((*class, category(at))).or_insert(next);
-    }
 }
 
 /// Distinct subjects of each class; rows without one count for nothing.

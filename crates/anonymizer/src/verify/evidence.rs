@@ -54,7 +54,26 @@ pub struct Evidence<'a> {
     pub cancel: &'a CancelFlag,
 }
 
+/// Of tables with more records checks are made one after the other: there is no memory
+/// for what all of them hold.
+const SIDE_BY_SIDE_MAX: usize = 1 << 22;
+
 impl<'a> Evidence<'a> {
+    /// What two sets of checks find, side by side where there is memory for both.
+    pub(super) fn join<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        if self.table.records() > SIDE_BY_SIDE_MAX {
+            let one = one();
+            self.cancel.heed();
+            (one, other())
+        } else {
+            rayon::join(one, other)
+        }
+    }
+
     /// The published table called `name`; the first, should two be.
     pub(super) fn published(&self, name: &str) -> Option<&'a PublishedTable> {
         self.tables.iter().find(|table| table.name == name)

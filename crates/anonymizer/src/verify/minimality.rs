@@ -256,7 +256,7 @@ fn classes(
     let mut classes = vec![Vec::new(); shown.classes.len()];
     for (subject, &class) in all.subjects.iter().zip(&shown.class_of) {
         if class != NO_CLASS {
-            classes[class as usize].push(*records.get(subject.as_str())?);
+            classes[class as usize].push(*records.get(subject)?);
         }
     }
     for class in &mut classes {

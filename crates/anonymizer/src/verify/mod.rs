@@ -71,7 +71,7 @@ use crate::privacy::Model;
 /// Verifies a release by the rules of the engine that its job ordered, which
 /// must be an engine for the model of the job's policy.
 pub fn verify(evidence: &Evidence) -> Verdict {
-    let (mut verdict, (of_manifest, of_hulls)) = rayon::join(
+    let (mut verdict, (of_manifest, of_hulls)) = evidence.join(
         || by_engine(evidence),
         || (manifest::checks(evidence), attack::tight_hulls(evidence)),
     );

@@ -16,6 +16,8 @@ use super::order::{Ordered, compare_rows, is_number};
 use super::verdict::{Failures, Place};
 
 /// The check of a table with a row a subject, and of the lists beside it.
+///
+/// Spaces are looked at one after the other: each takes memory for all rows.
 pub(super) fn numbers_by_content(evidence: &Evidence, table: &PublishedTable) -> Failures {
     let shown = table.columns.iter().filter(|column| !is_number(column));
     let Some(shown) = shown.map(Ordered::of).collect::<Option<Vec<_>>>() else {
@@ -23,10 +25,8 @@ pub(super) fn numbers_by_content(evidence: &Evidence, table: &PublishedTable) ->
     };
     let mut spaces = Spaces::default();
     for column in table.columns.iter().filter(|column| is_number(column)) {
-        let of_rows = numbers(column).unwrap_or_default();
-        let items = (0..).zip(of_rows).map(|(row, &number)| (number, row));
         let at = spaces.named(&column.name);
-        spaces.all[at].rows = Some(items.collect());
+        spaces.all[at].rows = Some(numbers(column).unwrap_or_default());
     }
     let lists = evidence.tables.iter();
     lists
@@ -35,70 +35,74 @@ pub(super) fn numbers_by_content(evidence: &Evidence, table: &PublishedTable) ->
     let subjects = evidence.lineage.of(&table.name).unwrap_or_default();
     let mut columns = table.columns.iter();
     let first = columns.find(|column| is_number(column)).and_then(numbers);
-    let first = first.unwrap_or_default();
-    let misplaced = spaces.all.par_iter().enumerate().map(|(at, space)| {
+    let mut failures = Failures::none();
+    for (at, space) in spaces.all.iter().enumerate() {
         let numbered = Numbered {
             evidence,
             subjects,
             // Of other spaces than the first only the first numbers count.
             shown: if at == 0 { &shown } else { &[] },
             space: at,
-            rows: ByNumber::of(space.rows.as_deref().unwrap_or_default()),
-            values: ByNumber::of(&space.values),
-            links: match &space.rows {
-                Some(rows) if at > 0 => ByNumber::of(&first_numbers(first, rows)),
-                Some(_) => ByNumber::of(&[]),
-                None => ByNumber::of(&space.links),
+            lists: &spaces.lists,
+            rows: {
+                let of_rows = space.rows.unwrap_or_default().iter().enumerate();
+                ByNumber::of(of_rows.map(|(row, number)| (row as u32, number)))
+            },
+            values: spaces.by_number(&space.values),
+            links: match space.rows {
+                Some(_) if at > 0 => Links::First(first.unwrap_or_default()),
+                Some(_) => Links::None,
+                None => Links::Listed(spaces.by_number(&space.links)),
             },
         };
-        numbered.misplaced()
-    });
-    let mut failures = Failures::none();
-    for (space, misplaced) in spaces.all.iter().zip(misplaced.collect::<Vec<_>>()) {
-        for number in misplaced {
+        for number in numbered.misplaced() {
             failures.add_at(&space.name, Place::Bucket(number));
         }
     }
     failures
 }
 
-/// The first number of each row that has a number of another space.
-fn first_numbers(first: &[u64], rows: &[Item<u32>]) -> Vec<Item<(u64, u64)>> {
-    let linked = rows.iter().map(|&(number, row)| {
-        let first = first.get(row as usize).copied().unwrap_or(0);
-        (number, (first, 1))
-    });
-    linked.collect()
+/// A row of a list.
+#[derive(Clone, Copy, Default)]
+struct Listed {
+    list: u32,
+    row: u32,
 }
 
-/// An item of a number.
-type Item<T> = (u64, T);
+/// What a list says of numbers.
+struct List<'a> {
+    numbers: &'a [u64],
+    counts: &'a [u64],
+    values: Option<Ordered<'a>>,
+    groups: Option<&'a [u64]>,
+}
 
 /// Numbers that belong together, and what there is of each.
 #[derive(Default)]
-struct NumberedTables {
+struct Space<'a> {
     name: String,
-    /// Rows that name a number, where rows do.
-    rows: Option<Vec<Item<u32>>>,
-    /// Rank of a value and its count.
-    values: Vec<Item<(u64, u64)>>,
-    /// Number of a linked group and its count.
-    links: Vec<Item<(u64, u64)>>,
+    /// The number of each row, where rows name one.
+    rows: Option<&'a [u64]>,
+    /// Rows that list a value with its count.
+    values: Vec<Listed>,
+    /// Rows that list a linked group with its count.
+    links: Vec<Listed>,
 }
 
 #[derive(Default)]
-struct Spaces {
-    all: Vec<NumberedTables>,
+struct Spaces<'a> {
+    all: Vec<Space<'a>>,
+    lists: Vec<List<'a>>,
 }
 
-impl Spaces {
+impl<'a> Spaces<'a> {
     /// Position of the space with this name, which is new if none has it.
     fn named(&mut self, name: &str) -> usize {
         let known = self.all.iter().position(|space| space.name == name);
         known.unwrap_or_else(|| {
-            self.all.push(NumberedTables {
+            self.all.push(Space {
                 name: name.to_owned(),
-                ..NumberedTables::default()
+                ..Space::default()
             });
             self.all.len() - 1
         })
@@ -106,28 +110,40 @@ impl Spaces {
 
     /// Adds what a list says of numbers. Lists that lack a column of numbers
     /// or counts are named by other checks.
-    fn read(&mut self, list: &PublishedTable) {
+    fn read(&mut self, list: &'a PublishedTable) {
         let of = |content| list.columns.iter().find(|one| one.content == content);
-        let counts = of(Content::Count).and_then(numbers).unwrap_or_default();
-        let values = of(Content::Value).and_then(Ordered::of);
-        let groups = of(Content::Group).and_then(numbers);
         let number = of(Content::Bucket).or(of(Content::Block));
-        let Some((column, of_rows)) = number.and_then(|one| Some((one, numbers(one)?))) else {
+        let Some((column, numbered)) = number.and_then(|one| Some((one, numbers(one)?))) else {
             return;
         };
+        let list = List {
+            numbers: numbered,
+            counts: of(Content::Count).and_then(numbers).unwrap_or_default(),
+            values: of(Content::Value).and_then(Ordered::of),
+            groups: of(Content::Group).and_then(numbers),
+        };
         let spaces = self.of_attributes(column, of(Content::Attribute));
-        for (row, (&number, &count)) in of_rows.iter().zip(counts).enumerate() {
-            let Some(&space) = spaces.get(row) else {
-                return;
-            };
-            let space = &mut self.all[space];
-            if let Some(values) = &values {
-                space.values.push((number, (values.at(row), count)));
+        let rows = numbered.len().min(list.counts.len()).min(spaces.len());
+        let at = self.lists.len() as u32;
+        for (row, space) in (0_u32..).zip(spaces.into_iter().take(rows)) {
+            let space = &mut self.all[space as usize];
+            if list.values.is_some() {
+                space.values.push(Listed { list: at, row });
             }
-            if let Some(&group) = groups.and_then(|groups| groups.get(row)) {
-                space.links.push((number, (group, count)));
+            if list
+                .groups
+                .is_some_and(|groups| groups.len() > row as usize)
+            {
+                space.links.push(Listed { list: at, row });
             }
         }
+        self.lists.push(list);
+    }
+
+    /// Rows of lists by their number.
+    fn by_number(&self, listed: &[Listed]) -> ByNumber<Listed> {
+        let number = |one: &Listed| &self.lists[one.list as usize].numbers[one.row as usize];
+        ByNumber::of(listed.iter().map(|one| (*one, number(one))))
     }
 
     /// The space of each row of a list: the one with the column's own name, or
@@ -136,9 +152,9 @@ impl Spaces {
         &mut self,
         column: &PublishedColumn,
         attributes: Option<&PublishedColumn>,
-    ) -> Vec<usize> {
+    ) -> Vec<u32> {
         if let Some(shared) = self.all.iter().position(|space| space.name == column.name) {
-            return vec![shared; column.cells.len()];
+            return vec![shared as u32; column.cells.len()];
         }
         let Some((codes, cells)) = attributes.and_then(dictionary) else {
             return Vec::new();
@@ -150,54 +166,64 @@ impl Spaces {
                     Cell::Label(label) => format!("{label}_{}", column.name),
                     _ => column.name.clone(),
                 };
-                self.named(&name)
+                self.named(&name) as u32
             })
         });
         spaces.collect()
     }
 }
 
-/// Items by number; number n has `items[starts[n]..starts[n + 1]]`.
+/// Items by number; those of number n end at `ends[n]`, where those of n + 1 start.
 struct ByNumber<T> {
-    starts: Vec<usize>,
+    ends: Vec<u32>,
     items: Vec<T>,
 }
 
 impl<T: Copy + Default> ByNumber<T> {
     /// Sorts items by their numbers. Numbers beyond the number of items leave
     /// a gap below them, which other checks name: they are left out.
-    fn of(items: &[Item<T>]) -> Self {
-        let known = || {
-            items
-                .iter()
-                .filter(|(number, _)| *number as usize <= items.len())
-        };
-        let mut starts = vec![0; items.len() + 2];
-        for (number, _) in known() {
-            starts[*number as usize + 1] += 1;
+    fn of<'n>(items: impl ExactSizeIterator<Item = (T, &'n u64)> + Clone) -> Self {
+        let most = items.len();
+        let known = items.filter(|(_, number)| **number as usize <= most);
+        let mut ends = vec![0_u32; most + 2];
+        for (_, number) in known.clone() {
+            ends[*number as usize + 1] += 1;
         }
-        for number in 1..starts.len() {
-            starts[number] += starts[number - 1];
+        for number in 1..ends.len() {
+            ends[number] += ends[number - 1];
         }
-        let mut next = starts.clone();
-        let mut sorted = vec![T::default(); starts[starts.len() - 1]];
-        for (number, item) in known() {
-            let place = &mut next[*number as usize];
-            sorted[*place] = *item;
+        // Where each number starts: each item moves that on by one.
+        let mut sorted = vec![T::default(); ends[most + 1] as usize];
+        for (item, number) in known {
+            let place = &mut ends[*number as usize];
+            sorted[*place as usize] = item;
             *place += 1;
         }
+        ends.truncate(most + 1);
         Self {
-            starts,
+            ends,
             items: sorted,
         }
     }
 
     fn get(&self, number: usize) -> &[T] {
-        match self.starts.get(number..number + 2) {
-            Some(&[from, to]) => &self.items[from..to],
-            _ => &[],
-        }
+        let Some(&end) = self.ends.get(number) else {
+            return &[];
+        };
+        let before = number.checked_sub(1);
+        let start = before.map_or(0, |before| self.ends[before]);
+        &self.items[start as usize..end as usize]
     }
+}
+
+/// What is linked to a number.
+enum Links<'a> {
+    /// What decides already.
+    None,
+    /// The first number of each row that names it; those of all rows.
+    First(&'a [u64]),
+    /// Groups, as lists say.
+    Listed(ByNumber<Listed>),
 }
 
 /// One space of numbers with everything that ranks them.
@@ -208,15 +234,16 @@ struct Numbered<'a> {
     shown: &'a [Ordered<'a>],
     /// Position of the space.
     space: usize,
+    lists: &'a [List<'a>],
     rows: ByNumber<u32>,
-    values: ByNumber<(u64, u64)>,
-    links: ByNumber<(u64, u64)>,
+    values: ByNumber<Listed>,
+    links: Links<'a>,
 }
 
 impl Numbered<'_> {
     /// Numbers whose content is less than that of the one before.
     fn misplaced(&self) -> Vec<u64> {
-        let largest = self.rows.starts.len().max(self.values.starts.len());
+        let largest = self.rows.ends.len().max(self.values.ends.len());
         let numbers = 1..largest.saturating_sub(1);
         let wrong = numbers
             .into_par_iter()
@@ -229,13 +256,43 @@ impl Numbered<'_> {
     }
 
     fn compare(&self, one: usize, other: usize) -> Ordering {
-        sorted(&self.values, (one, other))
+        compare_sorted(|number| self.values(number), (one, other))
             .then_with(|| match self.shown {
                 [] => Ordering::Equal,
                 _ => self.compare_shown(self.rows.get(one), self.rows.get(other)),
             })
-            .then_with(|| sorted(&self.links, (one, other)))
+            .then_with(|| compare_sorted(|number| self.links(number), (one, other)))
             .then_with(|| self.draw(one).cmp(&self.draw(other)))
+    }
+
+    /// Ranks of the values of a number, with their counts.
+    fn values(&self, number: usize) -> Vec<(u64, u64)> {
+        let of_rows = self.values.get(number).iter().map(|listed| {
+            let (list, row) = (&self.lists[listed.list as usize], listed.row as usize);
+            let rank = list.values.as_ref().map_or(0, |values| values.at(row));
+            (rank, list.counts[row])
+        });
+        of_rows.collect()
+    }
+
+    /// What is linked to a number, with its count.
+    fn links(&self, number: usize) -> Vec<(u64, u64)> {
+        match &self.links {
+            Links::None => Vec::new(),
+            Links::First(first) => {
+                let rows = self.rows.get(number).iter();
+                let of_row = |&row: &u32| first.get(row as usize).copied().unwrap_or(0);
+                rows.map(|row| (of_row(row), 1)).collect()
+            }
+            Links::Listed(links) => {
+                let of_rows = links.get(number).iter().map(|listed| {
+                    let (list, row) = (&self.lists[listed.list as usize], listed.row as usize);
+                    let group = list.groups.map_or(0, |groups| groups[row]);
+                    (group, list.counts[row])
+                });
+                of_rows.collect()
+            }
+        }
     }
 
     /// Compares what two sets of rows show, both sorted.
@@ -265,9 +322,10 @@ impl Numbered<'_> {
     }
 }
 
-fn sorted(items: &ByNumber<(u64, u64)>, (one, other): (usize, usize)) -> Ordering {
+/// Compares what two numbers have, both sorted.
+fn compare_sorted(of: impl Fn(usize) -> Vec<(u64, u64)>, (one, other): (usize, usize)) -> Ordering {
     let sorted = |number| {
-        let mut items = items.get(number).to_vec();
+        let mut items = of(number);
         items.sort_unstable();
         items
     };

@@ -81,7 +81,7 @@ impl<'e> Rules<'e> {
             own,
             last,
         } = self;
-        let (mut checks, own) = rayon::join(
+        let (mut checks, own) = evidence.join(
             || of_every_release(evidence, &expected, &rows, declared),
             || own(&expected),
         );

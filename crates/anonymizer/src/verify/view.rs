@@ -7,13 +7,13 @@
 //! named them already.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table};
+use crate::microdata::{
+    AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table, refine_by_code,
+};
 use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 use crate::release::{PublishedColumn, PublishedTable};
 
-use super::equivalence::refine;
 use super::evidence::Evidence;
 use super::meaning::{MeaningColumn, numbers};
 use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
@@ -156,9 +156,8 @@ impl<'a> View<'a> {
     /// are what is known of their records; [`NONE`] where a row has none.
     pub(super) fn known(&self, is_chosen: impl Fn(&AttributeView) -> bool) -> Vec<u32> {
         let mut vector = vec![0_u32; self.rows()];
-        let mut numbers = FxHashMap::default();
         for attribute in self.attributes.iter().filter(|one| is_chosen(one)) {
-            refine(&mut vector, &mut numbers, |row| attribute.source.at(row));
+            refine_by_code(&mut vector, |row| attribute.source.at(row));
         }
         for (vector, &record) in vector.iter_mut().zip(&self.records) {
             if record == NONE {

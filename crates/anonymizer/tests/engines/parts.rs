@@ -6,7 +6,7 @@ use std::cell::Cell as Count;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::{Preference, Table};
@@ -123,14 +123,12 @@ fn mondrian_in_parts_keeps_what_it_claims() {
 #[test]
 fn lgb_in_parts_keeps_what_it_claims() {
     ends_well(|plan| {
-        let mut scenario = lgb::scenario::Plan {
+        lgb::scenario::Plan {
             seed: plan.seed,
             records: plan.records,
             attributes: plan.quasi + 2,
         }
-        .scenario();
-        without_closeness(&mut scenario.parameters);
-        scenario
+        .scenario()
     });
 }
 
@@ -161,15 +159,26 @@ fn persons_in_parts_keep_what_is_claimed() {
     }
 }
 
-/// What is relative to the whole table goes with no parts.
-fn without_closeness(parameters: &mut Value) {
-    if let Some(members) = parameters.as_object_mut() {
-        members.remove("t_closeness");
-        members.remove("max_posterior");
-        if let Some(Value::Object(attributes)) = members.get_mut("attributes") {
-            attributes.retain(|_, own| own.get("t_closeness").is_none());
+#[test]
+fn buckets_of_parts_are_close_to_the_values_of_the_whole_table() {
+    ends_well(|plan| {
+        let mut scenario = lgb::scenario::Plan {
+            seed: plan.seed,
+            records: plan.records,
+            attributes: plan.quasi + 2,
         }
-    }
+        .scenario();
+        let t = [0.1, 0.2, 0.35, 0.5][(plan.seed % 4) as usize];
+        let close = json!({"t_closeness": t, "max_posterior": 0.9});
+        let table = scenario.table();
+        let attributes = table.schema().attributes().iter();
+        let protectable = attributes.filter(|attribute| attribute.is_protectable());
+        let close: Map<String, Value> = protectable
+            .map(|attribute| (attribute.name.clone(), close.clone()))
+            .collect();
+        scenario.parameters = json!({"k": 2, "attributes": close, "max_excluded": 1.0});
+        scenario
+    });
 }
 
 #[test]

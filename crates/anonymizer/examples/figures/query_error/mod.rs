@@ -17,6 +17,7 @@ mod combined;
 mod spreads;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
@@ -101,10 +102,10 @@ fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
 fn flags_alone(preference: Preference) -> Preference {
     Preference {
         subject: preference.subject,
-        terms: Terms {
-            sensitive: preference.terms.sensitive,
+        terms: Arc::new(Terms {
+            sensitive: preference.terms.sensitive.clone(),
             ..Terms::default()
-        },
+        }),
     }
 }
 

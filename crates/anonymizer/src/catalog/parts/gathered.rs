@@ -7,7 +7,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::feasibility::exclude_unmet;
 use crate::engine::kernel::{Included, companions};
 use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex, Table, TableColumn};
-use crate::privacy::{Companion, Model, Requirements};
+use crate::privacy::{Companion, Model, ProtectedIndex, Protection, Requirements};
 
 /// Who is published of a table.
 pub(super) struct Gathered<'a> {
@@ -157,11 +157,40 @@ impl<'a> Gathered<'a> {
             counts.collect()
         };
         let all = of_columns(None);
+        let of_protected = self.requirements.protected();
+        let protected = of_protected.map(|index| self.protected_values(index));
         let published = if self.of_subjects.is_none() && self.units.len() < self.table.records() {
             of_columns(Some(&self.units))
         } else {
             all.clone()
         };
-        WholeTable { all, published }
+        WholeTable {
+            all,
+            published,
+            protected: protected.collect(),
+        }
+    }
+
+    /// How often each code of an attribute occurs among the records that protect it,
+    /// where its buckets are held against all of them.
+    fn protected_values(&self, index: ProtectedIndex) -> Vec<u64> {
+        let is_relative = matches!(
+            self.requirements.protection(index),
+            Protection::Closeness { .. }
+        );
+        let column = self.table.coded(self.requirements.attribute(index));
+        let Some(column) = column.filter(|_| is_relative && self.of_subjects.is_none()) else {
+            return Vec::new();
+        };
+        let terms = self.requirements.distinct_terms().iter();
+        let protects: Vec<bool> = terms.map(|terms| terms.flags.contains(index)).collect();
+        let terms_of_record = self.requirements.terms_of_record();
+        let mut counts = vec![0_u64; column.domain.len()];
+        for record in self.units.iter().map(|&record| record as usize) {
+            if protects[terms_of_record.at(record) as usize] {
+                counts[column.codes.at(record) as usize] += 1;
+            }
+        }
+        counts
     }
 }

@@ -10,8 +10,10 @@
 //! A part that cannot be published by itself, or only without somebody whose terms
 //! everyone together can meet, is joined with its sibling. So are parts with rows
 //! that look alike, where together these would not keep what a member asks. At the
-//! worst the table is one part, as without any.
+//! worst the table is one part, as without any. And so is a part with a bucket whose
+//! values are not close to those of all buckets together.
 
+mod closeness;
 mod gathered;
 mod union;
 
@@ -24,17 +26,16 @@ use crate::engine::kernel::acceptance::invalid;
 use crate::engine::kernel::outline::slices::{Counted, Slices};
 use crate::engine::kernel::outline::{Leaf, Outline, SetNumber, SideRule, Sizes};
 use crate::microdata::{CodedColumn, Role, Table};
-use crate::privacy::{Model, Parts, Policy, Protection, Requirements};
+use crate::privacy::{Model, Parts, Policy, Requirements};
 use crate::release::{MadeInParts, Release};
 
 use super::engines::Runs;
 use gathered::Gathered;
-use union::{Union, union};
+use union::{Together, together, union};
 
-/// What one part gave.
+/// What one part gave; subjects are those of the whole table.
 struct Made {
     set: SetNumber,
-    part: Table,
     release: Release,
 }
 
@@ -52,7 +53,7 @@ pub(super) fn run(
     }
     let lent = gathered.lent();
     let whole = gathered.whole();
-    let rule = SideRule::new(table, &lent, &whole.published);
+    let rule = SideRule::new(table, &lent, &whole);
     let counted = Counted::of(table, &lent, rule).among(&gathered.units);
     let quasi = table
         .schema()
@@ -95,8 +96,10 @@ pub(super) fn run(
                 Some(above) => above,
                 None => return Ok(None),
             },
-            None => match union(&gathered, &counted, &in_order(&leaves, &made)) {
-                Union::Whole(release) => {
+            None => match together(&gathered, &counted, &in_order(&leaves, &made)) {
+                Together::Joined(joined) => {
+                    let parts_made = leaves.iter().filter_map(|leaf| made.remove(&leaf.set));
+                    let release = union(&gathered, &joined, parts_made.collect());
                     let changes = !engine.outline_is_own_tree() || counted.rule.asks_of_values();
                     return Ok(Some(Release {
                         parts: changes.then_some(MadeInParts {
@@ -106,7 +109,11 @@ pub(super) fn run(
                         ..release
                     }));
                 }
-                Union::Apart(one, other) => tree.common(one, other),
+                Together::Apart(one, other) => tree.common(one, other),
+                Together::Beyond(part) => match tree.above(part) {
+                    Some(above) => above,
+                    None => return Ok(None),
+                },
             },
         };
         made.retain(|&set, _| tree.common(set, join) != join);
@@ -130,8 +137,6 @@ pub(super) fn check(policy: &Policy, keeps_history: bool) -> Result<(), EngineEr
              mode `increments`, or null",
         );
     }
-    let mut protections = policy.protections();
-    let is_relative = protections.any(|(_, own)| matches!(own, Protection::Closeness { .. }));
     match &policy.model {
         Model::Blocks { .. } => refused(
             "are not of engines that publish blocks, which are dealt over the whole table: take \
@@ -140,10 +145,6 @@ pub(super) fn check(policy: &Policy, keeps_history: bool) -> Result<(), EngineEr
         Model::Sliced { .. } => {
             refused("are not of `slicing`, whose columns are found over the whole table: take null")
         }
-        _ if is_relative => refused(
-            "go with no `t_closeness` of buckets, which is relative to the whole table: ask for \
-             `l`, or take null",
-        ),
         _ => Ok(()),
     }
 }
@@ -191,7 +192,6 @@ impl Parting<'_> {
         let terms = self.gathered.requirements.terms_of_record();
         let mut left_out = part.release.unsatisfiable.iter();
         left_out.any(|&subject| {
-            let subject = part.part.subject_in_whole(subject);
             let record = self.gathered.first_record(subject) as usize;
             !self.counted.rule.is_unmet(terms.at(record))
         })
@@ -217,10 +217,14 @@ impl Parting<'_> {
                 whole: self.whole,
             }),
         };
-        let release = self.engine.run(&part, &requirements, &context)?;
+        let mut release = self.engine.run(&part, &requirements, &context)?;
+        let of_rows = release.lineage.tables.iter_mut();
+        let subjects = of_rows.flat_map(|table| &mut table.subjects);
+        for subject in subjects.chain(&mut release.unsatisfiable) {
+            *subject = part.subject_in_whole(*subject);
+        }
         Ok(Made {
             set: leaf.set,
-            part,
             release,
         })
     }

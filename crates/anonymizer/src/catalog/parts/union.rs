@@ -8,55 +8,112 @@ use crate::engine::kernel::outline::SetNumber;
 use crate::engine::kernel::outline::slices::Counted;
 use crate::microdata::{Codes, Role, RowClasses, SubjectIndex};
 use crate::privacy::Model;
-use crate::release::layout::GROUP_BUCKETS;
+use crate::release::layout::{BUCKETS, GROUP_BUCKETS};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
     compare_cells,
 };
 
 use super::Made;
+use super::closeness::bucket_too_far;
 use super::gathered::Gathered;
 
-/// What parts give together.
-pub(super) enum Union {
-    /// One release.
-    Whole(Release),
-    /// None yet: rows of these two look alike, and do not keep together what a
+/// Whether parts can be published together.
+pub(super) enum Together {
+    /// They can; groups with these numbers take the others' beside them, since they
+    /// look alike.
+    Joined(FxHashMap<u64, u64>),
+    /// Not yet: rows of these two look alike, and do not keep together what a
     /// member asks.
     Apart(SetNumber, SetNumber),
+    /// Not yet: this one has a bucket whose values are too far from those of all.
+    Beyond(SetNumber),
 }
 
-/// The union of all parts.
-pub(super) fn union(gathered: &Gathered<'_>, counted: &Counted<'_>, made: &[&Made]) -> Union {
-    let mut tables = tables(made);
-    let lineage = lineage(made);
-    if let Some(table) = tables.first() {
-        let subjects = lineage.of(&table.name).unwrap_or_default();
-        let rows = Rows::of((gathered, table), made, subjects);
-        let keeps = Keeps::of(
-            gathered,
-            tables.iter().any(|table| table.name == GROUP_BUCKETS),
-        );
-        if let Some((one, other)) = rows.apart(&keeps, gathered, counted) {
-            return Union::Apart(one, other);
-        }
-        rows.join(&mut tables);
+/// Looks at what the parts show together.
+pub(super) fn together(gathered: &Gathered<'_>, counted: &Counted<'_>, made: &[&Made]) -> Together {
+    let Some(first) = made.first() else {
+        return Together::Joined(FxHashMap::default());
+    };
+    let offsets = offsets(made.iter().copied());
+    let rows = Rows::of(gathered, made);
+    let keeps = Keeps::of(
+        gathered,
+        first
+            .release
+            .tables
+            .iter()
+            .any(|table| table.name == GROUP_BUCKETS),
+    );
+    if let Some((one, other)) = rows.apart(&keeps, gathered, counted) {
+        return Together::Apart(one, other);
     }
+    let mut all = first.release.tables.iter();
+    if let Some(at) = all.position(|table| table.name == BUCKETS) {
+        let parts = made.iter().map(|part| &part.release.tables[at]);
+        let buckets = united_table(&parts.collect::<Vec<_>>(), &offsets);
+        let of_whole = (gathered.table, &gathered.requirements);
+        if let Some(bucket) = bucket_too_far(of_whole, &buckets) {
+            let part = offsets.partition_point(|&offset| offset < bucket) - 1;
+            return Together::Beyond(made[part].set);
+        }
+    }
+    Together::Joined(rows.joined(&offsets))
+}
+
+/// The release of all parts, which are used up column by column; `joined` are the
+/// groups that take the numbers of others.
+pub(super) fn union(
+    gathered: &Gathered<'_>,
+    joined: &FxHashMap<u64, u64>,
+    mut made: Vec<Made>,
+) -> Release {
+    let offsets = offsets(made.iter());
+    let shapes: Vec<(String, usize)> = made.first().map_or_else(Vec::new, |part| {
+        let tables = part.release.tables.iter();
+        let shape = tables.map(|table| (table.name.clone(), table.columns.len()));
+        shape.collect()
+    });
+    let mut tables = Vec::with_capacity(shapes.len());
+    for (at, (name, columns)) in shapes.into_iter().enumerate() {
+        let columns = (0..columns).map(|column| {
+            let used_up = made.iter_mut().map(|part| {
+                let column = &mut part.release.tables[at].columns[column];
+                let cells = std::mem::replace(&mut column.cells, Cells::Numbers(Vec::new()));
+                PublishedColumn {
+                    cells,
+                    ..column.clone()
+                }
+            });
+            let used_up: Vec<PublishedColumn> = used_up.collect();
+            let mut column = united(&used_up.iter().collect::<Vec<_>>(), &offsets);
+            if column.content == Content::Group
+                && let Cells::Numbers(numbers) = &mut column.cells
+            {
+                for number in numbers {
+                    *number = joined.get(number).copied().unwrap_or(*number);
+                }
+            }
+            column
+        });
+        let columns = columns.collect();
+        tables.push(PublishedTable { name, columns });
+    }
+    let lineage = lineage(&made);
     let mut unsatisfiable = gathered.unsatisfiable.clone();
-    for part in made {
-        let left_out = part.release.unsatisfiable.iter();
-        unsatisfiable.extend(left_out.map(|&subject| part.part.subject_in_whole(subject)));
+    for part in &made {
+        unsatisfiable.extend(&part.release.unsatisfiable);
     }
     let of_parts: u64 = made.iter().map(|part| part.release.excluded).sum();
     let before = gathered.opted_out + gathered.unsatisfiable.len();
-    Union::Whole(Release {
+    Release {
         tables,
         lineage,
         excluded: of_parts + before as u64,
         unsatisfiable,
         kept: None,
         parts: None,
-    })
+    }
 }
 
 /// When rows of several parts that look alike keep together what their members ask.
@@ -85,34 +142,29 @@ impl Keeps {
     }
 }
 
-/// The tables of all parts, one behind the other. Numbers of groups and buckets
-/// are made distinct.
-fn tables(made: &[&Made]) -> Vec<PublishedTable> {
-    let Some(first) = made.first() else {
-        return Vec::new();
-    };
-    let mut before = 0;
-    let offsets: Vec<u64> = made
-        .iter()
-        .map(|part| {
-            let offset = before;
-            before += largest_number(&part.release);
-            offset
-        })
-        .collect();
-    let named = first.release.tables.iter().enumerate();
-    let tables = named.map(|(at, table)| PublishedTable {
-        name: table.name.clone(),
-        columns: (0..table.columns.len())
-            .map(|column| {
-                let of_parts = made
-                    .iter()
-                    .map(|part| &part.release.tables[at].columns[column]);
-                united(&of_parts.collect::<Vec<_>>(), &offsets)
-            })
-            .collect(),
+/// A table of all parts, one behind the other. Numbers of groups and buckets are made
+/// distinct.
+fn united_table(parts: &[&PublishedTable], offsets: &[u64]) -> PublishedTable {
+    let first = parts[0];
+    let columns = (0..first.columns.len()).map(|column| {
+        let of_parts = parts.iter().map(|table| &table.columns[column]);
+        united(&of_parts.collect::<Vec<_>>(), offsets)
     });
-    tables.collect()
+    PublishedTable {
+        name: first.name.clone(),
+        columns: columns.collect(),
+    }
+}
+
+/// What is added to the numbers of each part.
+fn offsets<'a>(made: impl Iterator<Item = &'a Made>) -> Vec<u64> {
+    let mut before = 0;
+    let offsets = made.map(|part| {
+        let offset = before;
+        before += largest_number(&part.release);
+        offset
+    });
+    offsets.collect()
 }
 
 /// The largest number of a group, block or bucket.
@@ -190,8 +242,8 @@ fn dictionary(columns: &[&PublishedColumn]) -> Cells {
     }
 }
 
-/// Who the rows of all parts are, by the whole table.
-fn lineage(made: &[&Made]) -> Lineage {
+/// Who the rows of all parts are.
+fn lineage(made: &[Made]) -> Lineage {
     let Some(first) = made.first() else {
         return Lineage::default();
     };
@@ -200,11 +252,8 @@ fn lineage(made: &[&Made]) -> Lineage {
         table: entry.table.clone(),
         subjects: made
             .iter()
-            .flat_map(|part| {
-                let own = part.release.lineage.of(&entry.table).unwrap_or_default();
-                own.iter()
-                    .map(|&subject| part.part.subject_in_whole(subject))
-            })
+            .flat_map(|part| part.release.lineage.of(&entry.table).unwrap_or_default())
+            .copied()
             .collect(),
     });
     Lineage {
@@ -216,49 +265,42 @@ fn lineage(made: &[&Made]) -> Lineage {
 struct Rows<'a> {
     classes: RowClasses,
     /// The part of each row.
-    part_of: Vec<u32>,
+    part_of: Codes,
     made: &'a [&'a Made],
-    subjects: &'a [SubjectIndex],
+    subjects: Vec<SubjectIndex>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(
-        (gathered, table): (&Gathered<'_>, &PublishedTable),
-        made: &'a [&'a Made],
-        subjects: &'a [SubjectIndex],
-    ) -> Self {
-        let mut classes = RowClasses::whole(table.rows());
-        let shown = table.columns.iter();
-        let schema = gathered.table.schema();
-        let is_bucketized = matches!(
-            gathered.requirements.policy().model,
-            Model::Bucketized { .. }
-        );
-        let is_looked_at = |column: &&PublishedColumn| {
-            let role = schema
-                .find(&column.name)
-                .map(|at| schema.attribute(at).role);
-            match role {
-                Some(Role::QuasiIdentifier) => true,
-                // Shown where it is not sensitive.
-                Some(Role::SemiSensitive) => is_bucketized,
-                _ => false,
-            }
-        };
-        for column in shown.filter(is_looked_at) {
-            if let Cells::Dictionary { codes, .. } = &column.cells {
-                classes.refine(|row| codes.at(row));
+    /// The rows of the first table.
+    fn of(gathered: &Gathered<'_>, made: &'a [&'a Made]) -> Self {
+        let tables = made.iter().filter_map(|part| part.release.tables.first());
+        let tables: Vec<&PublishedTable> = tables.collect();
+        let rows = tables.iter().map(|table| table.rows()).sum();
+        let mut classes = RowClasses::whole(rows);
+        let shown = tables.first().map_or(&[][..], |first| &first.columns);
+        for (at, column) in shown.iter().enumerate() {
+            if is_looked_at(gathered, column) {
+                let of_parts = tables.iter().map(|table| &table.columns[at]);
+                let column = dictionary(&of_parts.collect::<Vec<_>>());
+                if let Cells::Dictionary { codes, .. } = column {
+                    classes.refine_by_code(|row| codes.at(row));
+                }
             }
         }
-        let of_parts = (0_u32..).zip(made).flat_map(|(at, part)| {
-            let rows = part.release.tables.first().map_or(0, PublishedTable::rows);
-            std::iter::repeat_n(at, rows)
+        let of_parts = (0_u32..)
+            .zip(&tables)
+            .flat_map(|(at, table)| std::iter::repeat_n(at, table.rows()));
+        let part_of = Codes::below(made.len(), of_parts);
+        let subjects = made.iter().flat_map(|part| {
+            let name = part.release.tables.first().map(|table| &table.name);
+            name.and_then(|name| part.release.lineage.of(name))
+                .unwrap_or_default()
         });
         Self {
             classes,
-            part_of: of_parts.collect(),
+            part_of,
             made,
-            subjects,
+            subjects: subjects.copied().collect(),
         }
     }
 
@@ -266,7 +308,7 @@ impl<'a> Rows<'a> {
     fn across(&self) -> BTreeMap<u32, Vec<u32>> {
         let mut first: FxHashMap<u32, u32> = FxHashMap::default();
         let mut across: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (class, &part) in self.classes.of_row.iter().zip(&self.part_of) {
+        for (class, part) in self.classes.of_row.iter().zip(self.part_of.iter()) {
             if *first.entry(*class).or_insert(part) != part {
                 across.entry(*class).or_default();
             }
@@ -304,7 +346,7 @@ impl<'a> Rows<'a> {
             }
         });
         let rows = failing.next()?;
-        let part = |row: &u32| self.part_of[*row as usize];
+        let part = |row: &u32| self.part_of.at(*row as usize);
         let mut parts = rows.iter().map(part);
         let first = parts.next()?;
         let other = parts.find(|&part| part != first)?;
@@ -312,35 +354,41 @@ impl<'a> Rows<'a> {
         Some((set(first), set(other)))
     }
 
-    /// Gives groups that look alike the number of the first of them, wherever they
-    /// are named.
-    fn join(&self, tables: &mut [PublishedTable]) {
-        let groups = |table: &PublishedTable| {
-            let mut columns = table.columns.iter();
-            columns.position(|column| column.content == Content::Group)
-        };
-        let Some(at) = tables.first().and_then(groups) else {
-            return;
-        };
-        let Cells::Numbers(numbers) = &tables[0].columns[at].cells else {
-            return;
-        };
+    /// Groups that look alike like another one before them, and its number.
+    fn joined(&self, offsets: &[u64]) -> FxHashMap<u64, u64> {
         let mut first: FxHashMap<u32, u64> = FxHashMap::default();
         let mut joined: FxHashMap<u64, u64> = FxHashMap::default();
-        for (class, &group) in self.classes.of_row.iter().zip(numbers) {
-            let first = *first.entry(*class).or_insert(group);
-            if first != group {
-                joined.insert(group, first);
-            }
-        }
-        for table in tables {
-            if let Some(at) = groups(table)
-                && let Cells::Numbers(numbers) = &mut table.columns[at].cells
-            {
-                for number in numbers {
-                    *number = joined.get(number).copied().unwrap_or(*number);
+        let mut classes = self.classes.of_row.iter();
+        for (part, offset) in self.made.iter().zip(offsets) {
+            let columns = part.release.tables.first().map(|table| &table.columns);
+            let mut columns = columns.into_iter().flatten();
+            let groups = columns.find(|column| column.content == Content::Group);
+            let Some(Cells::Numbers(numbers)) = groups.map(|column| &column.cells) else {
+                return joined;
+            };
+            for (number, class) in numbers.iter().zip(classes.by_ref()) {
+                let group = number + offset;
+                let first = *first.entry(*class).or_insert(group);
+                if first != group {
+                    joined.insert(group, first);
                 }
             }
         }
+        joined
+    }
+}
+
+/// Whether rows that differ in a column are told apart by it.
+fn is_looked_at(gathered: &Gathered<'_>, column: &PublishedColumn) -> bool {
+    let schema = gathered.table.schema();
+    let role = schema
+        .find(&column.name)
+        .map(|at| schema.attribute(at).role);
+    let model = &gathered.requirements.policy().model;
+    match role {
+        Some(Role::QuasiIdentifier) => true,
+        // Shown where it is not sensitive.
+        Some(Role::SemiSensitive) => matches!(model, Model::Bucketized { .. }),
+        _ => false,
     }
 }

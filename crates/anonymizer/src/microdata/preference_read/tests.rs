@@ -80,7 +80,7 @@ fn csv_and_ndjson_say_the_same() {
 fn columns_beside_the_subject_may_be_absent() {
     let preferences = read(RecordFormat::Csv, "subject\na\nb\n").unwrap();
     assert_eq!(preferences.len(), 2);
-    assert_eq!(preferences[0].terms, Terms::default());
+    assert_eq!(preferences[0].terms, Terms::default().into());
     assert!(read(RecordFormat::Ndjson, "").unwrap().is_empty());
 }
 

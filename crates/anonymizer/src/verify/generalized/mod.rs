@@ -21,7 +21,7 @@ use super::closeness::Distances;
 use super::conservation::groups_of_cohorts;
 use super::coverage;
 use super::diversity::min_spread;
-use super::equivalence::{EquivalenceClasses, Subjects};
+use super::equivalence::{EquivalenceClasses, Subjects, number_of_groups};
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::rules::{Rows, Rules};
@@ -48,10 +48,7 @@ pub(super) fn rules<'e>(
 }
 
 fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Check> {
-    let (groups, alike) = rayon::join(
-        || EquivalenceClasses::of_groups(view.group, Subjects::of(view)),
-        || EquivalenceClasses::of_quasi_identifiers(view),
-    );
+    let alike = EquivalenceClasses::of_quasi_identifiers(view);
     let mut checks = Vec::new();
     view.cancel.heed();
     let groups_kept = view.requirements.groups_shown_again();
@@ -66,12 +63,9 @@ fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Chec
     view.cancel.heed();
     checks.push(exact);
     // Where all groups can be told apart, both ways to see them are one.
-    let same = alike.mismatched.is_empty() && alike.len() == groups.len();
-    let ways: Vec<&EquivalenceClasses> = if same {
-        vec![&alike]
-    } else {
-        vec![&alike, &groups]
-    };
+    let same = alike.mismatched.is_empty() && alike.len() == number_of_groups(view.group);
+    let groups = (!same).then(|| EquivalenceClasses::of_groups(view.group, Subjects::of(view)));
+    let ways: Vec<&EquivalenceClasses> = std::iter::once(&alike).chain(&groups).collect();
     view.cancel.heed();
     checks.extend(sizes(view, &ways));
     let attributes: Vec<_> = view.protected().collect();

@@ -9,13 +9,15 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, Codes, Domain, Role, SubjectIndex, SubjectRecords};
+use crate::microdata::{
+    AttributeIndex, Codes, Domain, Role, SubjectIndex, SubjectRecords, refine_by_code,
+};
 use crate::privacy::{CancelFlag, QidConflict, RecordTerms, Requirements};
 use crate::release::PublishedTable;
 
 use super::items::{Fingerprint, Trees};
 use super::source::{Hulls, SubjectItems};
-use crate::verify::equivalence::{Subjects, refine};
+use crate::verify::equivalence::Subjects;
 use crate::verify::evidence::Evidence;
 use crate::verify::meaning::{MeaningColumn, categories, dictionary, numbers};
 use crate::verify::shape::{ExpectedTable, PERSONS};
@@ -159,13 +161,10 @@ impl<'a> PersonsView<'a> {
     }
 
     fn join_fingerprints(&mut self) {
-        let mut numbers = FxHashMap::default();
         for attribute in &self.sensitive {
-            refine(&mut self.reading_of_row, &mut numbers, |row| {
-                attribute.category(row)
-            });
+            refine_by_code(&mut self.reading_of_row, |row| attribute.category(row));
             let meanings = attribute.meanings();
-            refine(&mut self.meaning_of_row, &mut numbers, |row| {
+            refine_by_code(&mut self.meaning_of_row, |row| {
                 meanings[attribute.codes.at(row) as usize]
             });
         }

@@ -4,15 +4,12 @@
 //! Bounded where l-diversity is claimed: values stand in an order of their
 //! own, so that one who is known to be in a bucket may have any of it.
 
-use rustc_hash::FxHashMap;
-
-use crate::microdata::AttributeIndex;
+use crate::microdata::{AttributeIndex, refine_by_code};
 use crate::privacy::{InBucket, ProtectedIndex};
 
 use super::view::SlicedView;
 use crate::verify::attack;
 use crate::verify::classes::{Classes, Counts, Numbering};
-use crate::verify::equivalence::refine;
 use crate::verify::verdict::Check;
 use crate::verify::view::NONE;
 
@@ -59,14 +56,11 @@ pub(super) fn equal_vectors(
 fn known(view: &SlicedView) -> Vec<u32> {
     let is_known = |attribute| !view.is_protected(attribute);
     let mut vector = vec![0_u32; view.rows()];
-    let mut numbers = FxHashMap::default();
     for appearance in view.generalized.iter().chain(&view.exact) {
         if is_known(appearance.attribute) {
-            refine(&mut vector, &mut numbers, |row| {
-                match view.record_of_row[row] {
-                    NONE => NONE,
-                    record => appearance.source.at(record as usize),
-                }
+            refine_by_code(&mut vector, |row| match view.record_of_row[row] {
+                NONE => 0,
+                record => appearance.source.at(record as usize) + 1,
             });
         }
     }

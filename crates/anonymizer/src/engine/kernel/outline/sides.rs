@@ -7,6 +7,7 @@
 //! lets a side be divided into them: no value too frequent for anyone who protects
 //! it. What holds of neither by counts (leakage, fingerprints) is left to the engine.
 
+use crate::engine::context::WholeTable;
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::is_eligible;
@@ -59,20 +60,21 @@ enum Asked {
         closeness: Option<(Reference, T)>,
         min_spread: Option<(f64, Vec<f64>)>,
     },
-    /// That they can be divided into buckets or blocks.
-    OfBuckets,
+    /// That they can be divided into buckets or blocks, whose values are close to
+    /// those of all.
+    OfBuckets(Option<(Reference, T)>),
 }
 
 impl SideRule {
-    /// What the sides of a table must keep. `published` counts the codes of an
-    /// attribute among those who are published, by attribute.
-    pub fn new(table: &Table, requirements: &Requirements, published: &[Vec<u64>]) -> Self {
+    /// What the sides of a table must keep.
+    pub fn new(table: &Table, requirements: &Requirements, whole: &WholeTable) -> Self {
         let asks = |index: &ProtectedIndex| {
             let at = index.at();
             let terms = requirements.distinct_terms().iter();
             let mut asked = terms.map(|terms| (terms.l[at], terms.max_share[at]));
             match requirements.protection(*index) {
                 Protection::Leakage { .. } => false,
+                Protection::Closeness { .. } => true,
                 Protection::InGroup {
                     diversity,
                     closeness,
@@ -90,7 +92,7 @@ impl SideRule {
         let is_one = table.schema().multiplicity() == Multiplicity::One;
         let protected = requirements.protected().filter(|_| is_one).filter(asks);
         let attributes: Vec<AttributeRule> = protected
-            .filter_map(|index| AttributeRule::new(table, requirements, (index, published)))
+            .filter_map(|index| AttributeRule::new(table, requirements, (index, whole)))
             .collect();
         let terms = requirements.distinct_terms().iter();
         Self {
@@ -236,7 +238,7 @@ impl AttributeRule {
     fn new(
         table: &Table,
         requirements: &Requirements,
-        (index, published): (ProtectedIndex, &[Vec<u64>]),
+        (index, whole): (ProtectedIndex, &WholeTable),
     ) -> Option<Self> {
         let attribute = requirements.attribute(index);
         let column = table.coded(attribute)?;
@@ -249,7 +251,7 @@ impl AttributeRule {
             } => Asked::OfGroups {
                 diversity,
                 closeness: closeness.map(|t| {
-                    let counts = published[attribute.at()].clone();
+                    let counts = whole.published(attribute).to_vec();
                     (Reference::of_counts(domain, counts), t)
                 }),
                 min_spread: min_spread.get().map(|least| {
@@ -257,7 +259,11 @@ impl AttributeRule {
                     (least, codes.map(|code| domain.number(code)).collect())
                 }),
             },
-            _ => Asked::OfBuckets,
+            Protection::Closeness { t, .. } => {
+                let counts = whole.protected(index).to_vec();
+                Asked::OfBuckets(Some((Reference::of_counts(domain, counts), t)))
+            }
+            _ => Asked::OfBuckets(None),
         };
         Some(Self {
             index,
@@ -280,17 +286,20 @@ impl AttributeRule {
     }
 
     fn keeps(&self, counts: &[u64], size: u64) -> bool {
-        let Asked::OfGroups {
-            diversity,
-            closeness,
-            min_spread,
-        } = &self.asked
-        else {
-            return true;
-        };
         let occurring = || {
             let codes = (0_u32..).zip(counts).filter(|(_, count)| **count > 0);
             codes.map(|(code, &count)| (code, count))
+        };
+        let is_close = |(reference, t): &(Reference, T)| {
+            reference.is_within(*t, &occurring().collect::<Vec<_>>(), size)
+        };
+        let (diversity, closeness, min_spread) = match &self.asked {
+            Asked::OfBuckets(closeness) => return closeness.as_ref().is_none_or(is_close),
+            Asked::OfGroups {
+                diversity,
+                closeness,
+                min_spread,
+            } => (diversity, closeness, min_spread),
         };
         let is_diverse = |diversity: &Diversity| {
             let known = occurring().filter(|&(code, _)| Some(code) != self.missing);
@@ -300,9 +309,6 @@ impl AttributeRule {
         let spans = |(least, numbers): &(f64, Vec<f64>)| {
             let ends = known_ends(occurring().map(|(code, _)| code), self.missing);
             ends.is_none_or(|(low, high)| numbers[high as usize] - numbers[low as usize] >= *least)
-        };
-        let is_close = |(reference, t): &(Reference, T)| {
-            reference.is_within(*t, &occurring().collect::<Vec<_>>(), size)
         };
         diversity.as_ref().is_none_or(is_diverse)
             && min_spread.as_ref().is_none_or(spans)

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::slices::{Counted, Slices};
 use super::*;
+use crate::engine::context::WholeTable;
 use crate::microdata::{
     CodedColumn, Codes, Domain, Preference, Schema, Table, TableColumn, TextColumn, Values,
 };
@@ -64,7 +65,7 @@ fn parts(
     let table = table(rows);
     let requirements = Requirements::new(&table, policy, preferences);
     let all: Vec<u32> = (0..rows.len() as u32).collect();
-    let rule = SideRule::new(&table, &requirements, &[]);
+    let rule = SideRule::new(&table, &requirements, &WholeTable::default());
     let counted = Counted::of(&table, &requirements, rule).among(&all);
     let age = table.schema().find("age").unwrap();
     let columns = [table.coded(age).unwrap()];
