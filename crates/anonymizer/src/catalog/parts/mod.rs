@@ -70,14 +70,7 @@ pub(super) fn run(
         context,
         scales: &scales,
         rule: &counted.rule,
-        sizes: Sizes {
-            records_max: parts.records_max(),
-            records_min: if engine.outline_is_own_tree() {
-                1
-            } else {
-                parts.records_min()
-            },
-        },
+        sizes: sizes(engine, parts),
     };
     let mut slices = Slices::of(gathered.units.clone(), &columns, &counted);
     let mut tree = outline.parts(gathered.units.len() as u64, &mut slices)?;
@@ -118,6 +111,19 @@ pub(super) fn run(
         };
         made.retain(|&set, _| tree.common(set, join) != join);
         tree.join(join);
+    }
+}
+
+/// How large parts are: those of an engine whose own tree the outline is the top of
+/// may be of any size.
+fn sizes(engine: &dyn Runs, parts: Parts) -> Sizes {
+    Sizes {
+        records_max: parts.records_max(),
+        records_min: if engine.outline_is_own_tree() {
+            1
+        } else {
+            parts.records_min()
+        },
     }
 }
 
