@@ -164,7 +164,9 @@ fn buckets_of_parts_are_close_to_the_values_of_the_whole_table() {
     ends_well(|plan| {
         let mut scenario = lgb::scenario::Plan {
             seed: plan.seed,
-            records: plan.records,
+            // Of a few records some are masked in lgb that the verifier wants seen,
+            // with parts or without.
+            records: plan.records.max(40),
             attributes: plan.quasi + 2,
         }
         .scenario();
@@ -176,7 +178,7 @@ fn buckets_of_parts_are_close_to_the_values_of_the_whole_table() {
         let close: Map<String, Value> = protectable
             .map(|attribute| (attribute.name.clone(), close.clone()))
             .collect();
-        scenario.parameters = json!({"k": 2, "attributes": close, "max_excluded": 1.0});
+        scenario.parameters = json!({"k": 2, "attributes": close});
         scenario
     });
 }
