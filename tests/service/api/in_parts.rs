@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::series::{clinic, replaced};
 use super::{Server, on_both, story};
 
 on_both!(
@@ -31,21 +32,8 @@ async fn a_table_is_published_in_parts_and_the_manifest_says_so(server: Server) 
 async fn parts_that_an_engine_cannot_keep_are_refused_before_it_runs(server: Server) {
     let steward = server.key(&["steward"]).await;
     let id = story::filled_dataset(&steward).await;
-    let patients = json!({
-        "name": "patients", "subject_key": "patient",
-        "attributes": [
-            {"name": "patient", "role": "identifier"},
-            {"name": "age", "role": "quasi_identifier", "type": "integer"},
-            {"name": "illness", "role": "sensitive", "type": "categorical"}
-        ],
-    });
-    let made = steward.call("create_dataset").json(&patients).send().await;
-    let other = made.expect(201)["id"].clone();
-    let records = "patient,age,illness\np1,30,flu\np2,40,gout\n";
-    let upload = steward
-        .call("upload_records")
-        .at("id", other.as_str().expect("an id"));
-    upload.body("text/csv", records).send().await.expect(201);
+    let other = clinic(&steward).await;
+    replaced(&steward, &other, 0..20).await;
     let job = json!({
         "dataset": other, "engine": "arp", "parameters": {"l": 2},
         "parts": {"records_max": 4},

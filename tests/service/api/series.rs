@@ -104,7 +104,7 @@ async fn a_series_goes_on_with_the_latest_version(server: Server) {
 }
 
 /// A dataset of the patients of a clinic, as yet without one.
-async fn clinic(steward: &Client) -> String {
+pub(super) async fn clinic(steward: &Client) -> String {
     let schema = json!({
         "name": "clinic", "subject_key": "patient",
         "attributes": [
@@ -118,7 +118,7 @@ async fn clinic(steward: &Client) -> String {
 }
 
 /// Replaces the patients by those of these numbers.
-async fn replaced(steward: &Client, dataset: &str, patients: std::ops::Range<u32>) {
+pub(super) async fn replaced(steward: &Client, dataset: &str, patients: std::ops::Range<u32>) {
     let mut records = String::from("patient,age,illness\n");
     for at in patients {
         let illness =

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::engine::kernel::outline::SetNumber;
 use crate::engine::kernel::outline::slices::Counted;
 use crate::microdata::{Codes, Role, RowClasses, SubjectIndex};
-use crate::privacy::Model;
+use crate::privacy::{Model, Protection};
 use crate::release::layout::{BUCKETS, GROUP_BUCKETS};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
@@ -48,8 +48,11 @@ pub(super) fn together(gathered: &Gathered<'_>, counted: &Counted<'_>, made: &[&
     if let Some((one, other)) = rows.apart(&keeps, gathered, counted) {
         return Together::Apart(one, other);
     }
+    let mut protections = gathered.requirements.policy().protections();
+    let is_relative = protections.any(|(_, own)| matches!(own, Protection::Closeness { .. }));
     let mut all = first.release.tables.iter();
-    if let Some(at) = all.position(|table| table.name == BUCKETS) {
+    let buckets = all.position(|table| table.name == BUCKETS);
+    if let Some(at) = buckets.filter(|_| is_relative) {
         let parts = made.iter().map(|part| &part.release.tables[at]);
         let buckets = united_table(&parts.collect::<Vec<_>>(), &offsets);
         let of_whole = (gathered.table, &gathered.requirements);
