@@ -12,7 +12,7 @@ use vizard_anonymizer::microdata::{
 use vizard_anonymizer::privacy::{CancelFlag, Requirements, Seed};
 use vizard_anonymizer::query::QueryIndex;
 use vizard_anonymizer::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
-use vizard_anonymizer::verify::{Evidence, Ordered, Verdict, verify};
+use vizard_anonymizer::verify::{AtOnce, Evidence, Ordered, Verdict, verify};
 
 /// Records of the bundled sample that the releases are made of.
 const SAMPLE_RECORDS: usize = 150;
@@ -154,6 +154,7 @@ impl Published {
             seed: &Seed::of_number(SEED),
             dataset_secret: &Seed::of_number(SEED),
             cancel: CancelFlag::never(),
+            at_once: AtOnce::default(),
         })
     }
 }

@@ -16,7 +16,7 @@ use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::release::Lineage;
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::utility;
-use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, reruns, verify};
+use vizard_anonymizer::verify::{AtOnce, Check, Evidence, Ordered, Verdict, reruns, verify};
 
 use super::exit::Exit;
 use super::input::{self, Input, InputOptions};
@@ -80,6 +80,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         seed: &seed,
         dataset_secret: &dataset_secret,
         cancel: CancelFlag::never(),
+        at_once: AtOnce::default(),
     });
     if verdict.holds() {
         let shown = Candidates::of(&input.table, &requirements, &release.tables, &lineage);

@@ -76,6 +76,7 @@ fn release_verified(bencher: Bencher) {
         lineage: &RUN.produced.lineage,
         seed: &Seed::of_number(SEED),
         dataset_secret: &Seed::of_number(SEED),
+        at_once: verify::AtOnce::default(),
         cancel: CancelFlag::never(),
     };
     assert!(verify(&evidence).holds(), "the release is sound");

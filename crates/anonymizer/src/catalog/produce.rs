@@ -324,6 +324,7 @@ fn verdict(
         seed: &context.seed,
         dataset_secret: &context.dataset_secret,
         cancel: &context.cancel,
+        at_once: verify::AtOnce::default(),
     })
 }
 

@@ -77,6 +77,27 @@ pub(super) fn read_table(
     Some((all, failures))
 }
 
+/// How often each code occurs in all buckets of each owner; sound of a sound table.
+/// `None` if the table cannot be read.
+pub(super) fn totals(published: &PublishedTable, owners: &[Owner]) -> Option<Vec<Vec<u64>>> {
+    let (attribute_codes, attribute_cells) = dictionary(published.column("attribute")?)?;
+    let (value_codes, value_cells) = dictionary(published.column("value")?)?;
+    let count = numbers(published.column("count")?)?;
+    let mut values = ValueCodes::new(owners, value_cells);
+    let named = owners_named(owners, attribute_cells);
+    let codes = owners.iter().map(|owner| vec![0_u64; owner.domain.len()]);
+    let mut totals: Vec<Vec<u64>> = codes.collect();
+    for (row, &count) in count.iter().enumerate() {
+        let owner = named[attribute_codes.at(row) as usize];
+        let code = owner.and_then(|owner| values.code(owner, value_codes.at(row)));
+        if let Some((owner, code)) = owner.zip(code) {
+            let total = &mut totals[owner][code as usize];
+            *total = total.saturating_add(count);
+        }
+    }
+    Some(totals)
+}
+
 /// The sound rows by owner.
 fn entries(
     published: &PublishedTable,

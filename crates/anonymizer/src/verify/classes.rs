@@ -189,9 +189,17 @@ pub(super) struct Classes<'a> {
     /// What each class holds.
     pub(super) counts: &'a Counts,
     pub(super) numbering: Numbering<'a>,
+    /// How often each code occurs in all classes of the release, where these are those
+    /// of a portion.
+    pub(super) of_all: Option<&'a [u64]>,
 }
 
-impl Classes<'_> {
+impl<'a> Classes<'a> {
+    /// How often each code occurs in all classes.
+    pub(super) fn totals(&self) -> &'a [u64] {
+        self.of_all.unwrap_or(&self.counts.totals)
+    }
+
     /// Number of classes.
     pub(super) fn len(&self) -> usize {
         self.counts.len()

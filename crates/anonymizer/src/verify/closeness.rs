@@ -55,7 +55,7 @@ pub(super) struct Reference<'a> {
 impl<'a> Reference<'a> {
     /// The values of all classes.
     pub(super) fn of(classes: &Classes<'a>) -> Self {
-        Self::of_totals(classes.domain, &classes.counts.totals)
+        Self::of_totals(classes.domain, classes.totals())
     }
 
     /// The distribution in which each code occurs so often.

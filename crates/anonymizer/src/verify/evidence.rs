@@ -11,6 +11,8 @@ use crate::microdata::Table;
 use crate::privacy::{CancelFlag, Parts, Requirements, Seed};
 use crate::release::{AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable};
 
+use super::portions::OfWhole;
+
 /// What a job ordered, from wherever the job is kept; never from the manifest,
 /// which is held against it.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +54,32 @@ pub struct Evidence<'a> {
     pub dataset_secret: &'a Seed,
     /// Heeded by all that takes long.
     pub cancel: &'a CancelFlag,
+    /// How many rows are looked at together.
+    pub at_once: AtOnce<'a>,
 }
 
-/// Of tables with more records checks are made one after the other: there is no memory
-/// for what all of them hold.
-const SIDE_BY_SIDE_MAX: usize = 1 << 22;
+/// How many rows are looked at together: a release with more is looked at portion by
+/// portion where its model allows, and its checks are made one after the other, so
+/// that memory is that of a portion.
+#[derive(Clone, Copy, Debug)]
+pub struct AtOnce<'a> {
+    pub(super) rows: usize,
+    /// Of a portion, what it is held against.
+    pub(super) whole: Option<&'a OfWhole>,
+}
+
+impl AtOnce<'_> {
+    /// So many rows at most, unless those that stand together are more.
+    pub fn rows(rows: usize) -> Self {
+        Self { rows, whole: None }
+    }
+}
+
+impl Default for AtOnce<'_> {
+    fn default() -> Self {
+        Self::rows(1 << 22)
+    }
+}
 
 impl<'a> Evidence<'a> {
     /// What two sets of checks find, side by side where there is memory for both.
@@ -65,7 +88,7 @@ impl<'a> Evidence<'a> {
         one: impl FnOnce() -> A + Send,
         other: impl FnOnce() -> B + Send,
     ) -> (A, B) {
-        if self.table.records() > SIDE_BY_SIDE_MAX {
+        if self.table.records() > self.at_once.rows {
             let one = one();
             self.cancel.heed();
             (one, other())

@@ -18,7 +18,8 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::order::canonical_order;
 use super::persons::every_subject_once;
-use super::shape::{ExpectedTable, PERSONS, tables_and_columns};
+use super::portions;
+use super::shape::{ExpectedTable, MICRODATA, PERSONS, tables_and_columns};
 use super::verdict::Check;
 
 /// Whom the rows of a release are about.
@@ -31,7 +32,14 @@ pub(super) enum Rows {
 }
 
 /// The own checks of a family, given the tables that a release must have.
-type Own<'e> = Box<dyn FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e>;
+enum Own<'e> {
+    /// Of the whole release.
+    Whole(Box<dyn FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e>),
+    /// Of the whole, or of one portion of it after the other.
+    Portions(Box<OfPortion<'e>>),
+}
+
+type OfPortion<'e> = dyn Fn(&Evidence, &[ExpectedTable]) -> Vec<Check> + Send + 'e;
 
 /// The rules that one release is held to.
 pub(super) struct Rules<'e> {
@@ -54,8 +62,20 @@ impl<'e> Rules<'e> {
             expected,
             rows,
             declared: None,
-            own: Box::new(own),
+            own: Own::Whole(Box::new(own)),
             last: None,
+        }
+    }
+
+    /// Rules of a release with a row a record; `own` makes the family's own checks of
+    /// the whole or of a portion, whichever it is given.
+    pub(super) fn by_portions(
+        expected: Vec<ExpectedTable>,
+        own: impl Fn(&Evidence, &[ExpectedTable]) -> Vec<Check> + Send + 'e,
+    ) -> Self {
+        Self {
+            own: Own::Portions(Box::new(own)),
+            ..Self::new(expected, Rows::Records(MICRODATA), |_| Vec::new())
         }
     }
 
@@ -83,7 +103,12 @@ impl<'e> Rules<'e> {
         } = self;
         let (mut checks, own) = evidence.join(
             || of_every_release(evidence, &expected, &rows, declared),
-            || own(&expected),
+            || match own {
+                Own::Whole(own) => own(&expected),
+                Own::Portions(own) => {
+                    portions::checks(evidence, &|portion| own(portion, &expected))
+                }
+            },
         );
         let unsaid = not_examined(evidence, &own);
         checks.extend(own.into_iter().chain(unsaid).chain(last));

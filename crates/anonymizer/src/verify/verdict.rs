@@ -13,6 +13,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use std::collections::BTreeMap;
 
+use super::attack::Compared;
+
 /// Which part of the verdict an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
@@ -70,6 +72,10 @@ pub struct Check {
     pub figures: Vec<(&'static str, f64)>,
     /// What a reader must know about the figure.
     pub note: Option<&'static str>,
+    /// Of how many things the means among the figures are; not written.
+    pub(super) weight: f64,
+    /// What an attack that is not a figure of single classes found; not written.
+    pub(super) compared: Option<Box<Compared>>,
 }
 
 impl Serialize for Check {
@@ -122,6 +128,8 @@ impl Check {
             worst: None,
             figures: Vec::new(),
             note: None,
+            weight: 0.0,
+            compared: None,
         }
     }
 
@@ -185,6 +193,13 @@ impl Check {
     #[must_use]
     pub(super) fn noting(mut self, note: &'static str) -> Self {
         self.note = Some(note);
+        self
+    }
+
+    /// The same, with means of so many things.
+    #[must_use]
+    pub(super) fn weighing(mut self, things: u64) -> Self {
+        self.weight = things as f64;
         self
     }
 

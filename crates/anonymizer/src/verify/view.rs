@@ -16,6 +16,7 @@ use crate::release::{PublishedColumn, PublishedTable};
 
 use super::evidence::Evidence;
 use super::meaning::{MeaningColumn, numbers};
+use super::portions::OfWhole;
 use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
 
 /// Stands for a row without a record, or a cell without a bucket.
@@ -51,6 +52,8 @@ pub(super) struct View<'a> {
     pub(super) group: &'a [u64],
     /// The published attributes in schema order.
     pub(super) attributes: Vec<AttributeView<'a>>,
+    /// What is held against the whole release, where this is a portion.
+    pub(super) whole: Option<&'a OfWhole>,
 }
 
 impl<'a> View<'a> {
@@ -116,6 +119,7 @@ impl<'a> View<'a> {
             records,
             group,
             attributes,
+            whole: evidence.at_once.whole,
         })
     }
 

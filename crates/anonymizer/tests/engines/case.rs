@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::portions;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
@@ -20,7 +21,7 @@ use vizard_anonymizer::release::{
     statement,
 };
 use vizard_anonymizer::utility::{self, EvidenceError, UtilityReport};
-use vizard_anonymizer::verify::{self, Evidence, Ordered, Verdict, verify};
+use vizard_anonymizer::verify::{self, AtOnce, Evidence, Ordered, Verdict, verify};
 
 /// What a job ordered.
 #[derive(Clone)]
@@ -226,7 +227,19 @@ impl Case {
         self.seal();
     }
 
+    /// The verdict, which is the same whether the release is looked at as a whole or
+    /// portion by portion.
     pub fn verdict(&self) -> Verdict {
+        let whole = self.verdict_by_portions(usize::MAX);
+        if portions::ENGINES.contains(&self.ordered.engine.as_str()) {
+            let rows = self.tables.first().map_or(0, PublishedTable::rows);
+            portions::agree(&whole, &self.verdict_by_portions(1 + rows / 3));
+        }
+        whole
+    }
+
+    /// The same, looked at so many rows at a time, where they can be parted.
+    pub fn verdict_by_portions(&self, rows: usize) -> Verdict {
         verify(&Evidence {
             table: &self.table,
             requirements: &self.requirements,
@@ -245,6 +258,7 @@ impl Case {
             seed: &self.seed,
             dataset_secret: &self.dataset_secret,
             cancel: &self.cancel,
+            at_once: AtOnce::rows(rows),
         })
     }
 

@@ -12,7 +12,7 @@ use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{DirectIdentifier, Table};
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::release::{AcceptedExact, InputDescription, PublishedTable};
-use vizard_anonymizer::verify::{Evidence, Ordered, Section, State, verify};
+use vizard_anonymizer::verify::{AtOnce, Evidence, Ordered, Section, State, verify};
 
 use crate::tables::{preferences, table};
 
@@ -230,6 +230,7 @@ fn the_verifier_refuses_what_the_job_did_not_accept() {
             seed: &RunContext::silent(5).seed,
             dataset_secret: &RunContext::silent(5).dataset_secret,
             cancel: CancelFlag::never(),
+            at_once: AtOnce::default(),
         });
         let failed = verdict.failed_kinds();
         for kind in [

@@ -32,6 +32,7 @@ mod one_to_many;
 mod paper_examples;
 mod parts;
 mod personalized;
+mod portions;
 mod preamble;
 mod preferences_attack;
 mod proposals;

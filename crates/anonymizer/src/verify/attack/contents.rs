@@ -52,6 +52,7 @@ fn attacked(
     }
     let check = Check::new(Section::Attack, kind)
         .about(classes.name)
+        .weighing(classes.len() as u64)
         .attaining(
             worst.map(|(figure, _)| figure),
             worst.map(|(_, class)| classes.place(class)),

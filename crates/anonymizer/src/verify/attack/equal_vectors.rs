@@ -84,7 +84,7 @@ impl<'s> Standing<'s> {
 }
 
 /// Guesses of one kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Guesses {
     people: u64,
     /// Right guesses and Σ 1/l, in units.
@@ -120,7 +120,7 @@ impl Guesses {
 }
 
 /// What the attack finds in one way to stand.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Found {
     /// Vectors in several classes.
     vectors: u64,
@@ -131,50 +131,103 @@ struct Found {
     steps: u64,
 }
 
-/// The entry of one attribute; with `is_bounded` it can fail.
-pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check {
-    let rows = dealt::by_vector(standing);
-    let found = look(standing, &rows, standing.class);
-    let check = Check::new(Section::Attack, "equal_vectors").about(name);
-    if found.vectors == 0 {
-        return check
-            .attaining(None, None)
-            .with_figure("vectors", 0.0)
-            .noting("no two classes hold people who cannot be told apart");
-    }
-    let mut again = Found::default();
-    let by_value = dealt::by_value(standing);
-    for deal in 0..DEALS {
-        let class = dealt::again(standing, &by_value, deal);
-        let one = look(standing, &rows, &class);
-        for (all, one) in [(&mut again.common, one.common), (&mut again.few, one.few)] {
+impl Found {
+    fn add(&mut self, other: &Self) {
+        self.vectors += other.vectors;
+        self.steps = self.steps.max(other.steps);
+        for (all, one) in [
+            (&mut self.common, &other.common),
+            (&mut self.few, &other.few),
+        ] {
             all.people += one.people;
             all.right += one.right;
-            all.vectors.extend(one.vectors);
+            all.allowed += one.allowed;
+            all.vectors.extend(&one.vectors);
         }
     }
-    let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
-    let holds = kinds.iter().all(|(found, again)| is_within(found, again));
-    let bound = most_allowed(&found.common, &again.common);
-    let check = if is_bounded && found.common.people > 0 {
-        check.claiming(bound).holding(holds)
-    } else {
-        check
-    };
-    let check = check
-        .attaining(found.common.rate(), None)
-        .with_figure("vectors", found.vectors as f64)
-        .with_figure("people", found.common.people as f64)
-        .with_figure("people_with_few_in_common", found.few.people as f64)
-        .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
-        .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
-    if found.steps > STEPS_MAX {
-        check.noting("vectors beyond the limit of steps were not looked at")
-    } else {
-        check.noting(
-            "share of right guesses of a value that all classes of equal quasi-identifiers show; \
-             bound: 1 in l or what the same classes tell if dealt out at random, and chance",
-        )
+}
+
+/// What the attack found, and what it finds when everyone is dealt out again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    found: Found,
+    again: Found,
+    is_bounded: bool,
+}
+
+/// The entry of one attribute; with `is_bounded` it can fail.
+pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check {
+    Compared::of(standing, is_bounded).check(name)
+}
+
+impl Compared {
+    fn of(standing: &Standing, is_bounded: bool) -> Self {
+        let rows = dealt::by_vector(standing);
+        let found = look(standing, &rows, standing.class);
+        let mut again = Found::default();
+        if found.vectors > 0 {
+            let by_value = dealt::by_value(standing);
+            for deal in 0..DEALS {
+                let class = dealt::again(standing, &by_value, deal);
+                again.add(&look(standing, &rows, &class));
+            }
+        }
+        Self {
+            found,
+            again,
+            is_bounded,
+        }
+    }
+
+    /// What was found in two portions of a release.
+    pub fn joined(one: &Self, other: &Self) -> Self {
+        let mut all = one.clone();
+        all.found.add(&other.found);
+        all.again.add(&other.again);
+        all
+    }
+
+    /// The entry of an attribute.
+    pub fn check(self, name: &str) -> Check {
+        let (found, again) = (&self.found, &self.again);
+        let check = Check::new(Section::Attack, "equal_vectors").about(name);
+        if found.vectors == 0 {
+            let check = check.attaining(None, None).with_figure("vectors", 0.0);
+            return self.kept(check.noting("no two classes hold people who cannot be told apart"));
+        }
+        let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
+        let holds = kinds.iter().all(|(found, again)| is_within(found, again));
+        let bound = most_allowed(&found.common, &again.common);
+        let check = if self.is_bounded && found.common.people > 0 {
+            check.claiming(bound).holding(holds)
+        } else {
+            check
+        };
+        let check = check
+            .attaining(found.common.rate(), None)
+            .with_figure("vectors", found.vectors as f64)
+            .with_figure("people", found.common.people as f64)
+            .with_figure("people_with_few_in_common", found.few.people as f64)
+            .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
+            .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
+        let is_partial = found.steps > STEPS_MAX;
+        self.kept(if is_partial {
+            check.noting("vectors beyond the limit of steps were not looked at")
+        } else {
+            check.noting(
+                "share of right guesses of a value that all classes of equal quasi-identifiers \
+                 show; bound: 1 in l or what the same classes tell if dealt out at random, and \
+                 chance",
+            )
+        })
+    }
+
+    /// The entry, with what it was made from.
+    fn kept(self, check: Check) -> Check {
+        Check {
+            compared: Some(Box::new(self)),
+            ..check
+        }
     }
 }
 

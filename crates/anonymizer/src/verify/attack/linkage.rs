@@ -30,4 +30,5 @@ pub fn linkage(group: &[u64], alike: &EquivalenceClasses, largest_k: &LargestK) 
         .holding(kept)
         .with_figure("prosecutor_mean", mean)
         .with_figure("marketer", mean)
+        .weighing(subjects)
 }

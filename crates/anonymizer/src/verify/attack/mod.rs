@@ -23,7 +23,7 @@ mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
 pub(super) use dealt::Homes;
-pub(super) use equal_vectors::{Standing, equal_vectors};
+pub(super) use equal_vectors::{Compared, Standing, equal_vectors};
 pub(super) use hulls::tight_hulls;
 pub(super) use linkage::linkage;
 pub(super) use terms::terms_visible;

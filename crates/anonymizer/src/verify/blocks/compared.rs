@@ -50,6 +50,7 @@ pub(super) fn of_rows(
         members: &members.members,
         counts: &counts,
         numbering: Numbering::Groups(view.group),
+        of_all: None,
     };
     let own = view.own(attribute);
     let l = view.asked_l(index);

@@ -54,6 +54,7 @@ impl BlockView<'_> {
             members: &self.members,
             counts: &self.blocks,
             numbering: Numbering::Buckets,
+            of_all: None,
         }
     }
 }

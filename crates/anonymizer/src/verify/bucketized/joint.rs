@@ -76,7 +76,8 @@ pub fn joint_knowledge(
             figures.least.map(|(_, group)| Place::Group(group)),
         )
         .with_figure("mean", figures.rows_sum as f64 / cells)
-        .with_figure("share_below_k", figures.below_k as f64 / cells);
+        .with_figure("share_below_k", figures.below_k as f64 / cells)
+        .weighing(figures.cells);
     let leakage = Check::new(Section::Attack, "group_leakage")
         .about(attribute.name)
         .attaining(

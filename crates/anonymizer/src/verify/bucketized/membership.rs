@@ -6,10 +6,11 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::privacy::{ProtectedIndex, RecordTerms};
 use crate::verify::classes::{Counts, Members, same_multiset};
 use crate::verify::coverage::is_least;
 use crate::verify::equivalence::EquivalenceClasses;
-use crate::verify::meaning::Meaning;
+use crate::verify::meaning::{Meaning, MeaningColumn};
 use crate::verify::verdict::{Check, Failures, Place};
 use crate::verify::view::{AttributeView, NONE, View};
 
@@ -68,56 +69,106 @@ pub(super) fn unflagged_cells(view: &View) -> Check {
 /// masked and in buckets are seen as one; or where `*` is what the group's
 /// values have in common. A mask anywhere else would say something by itself.
 pub(super) fn masks(view: &View, alike: &EquivalenceClasses) -> Check {
-    let mut masked: Vec<Masked> = Vec::new();
-    let mut wishes: FxHashMap<(usize, Vec<u8>), [bool; 2]> = FxHashMap::default();
+    let own;
+    let wishes = match view.whole {
+        Some(whole) => whole.wishes(),
+        None => {
+            let columns = view.protected();
+            let columns = columns.map(|(index, attribute)| (index, &attribute.cells));
+            own = Wishes::of(&columns.collect::<Vec<_>>(), view.rows(), |row| {
+                view.terms(row)
+            });
+            &own
+        }
+    };
+    let attributes: Vec<&AttributeView> = view.protected().map(|(_, own)| own).collect();
+    let mut failures = Failures::none();
     for class in 0..alike.len() {
         let rows = alike.rows(class);
-        let Some(pattern) = rows.first().map(|&row| pattern(view, row as usize)) else {
+        let Some(pattern) = rows.first().map(|&row| pattern(&attributes, row as usize)) else {
             continue;
         };
-        for (at, (index, _)) in view.protected().enumerate() {
-            if pattern[at] != MASKED {
-                continue;
+        let masked = attributes.iter().enumerate();
+        for (at, attribute) in masked.filter(|&(at, _)| pattern[at] == MASKED) {
+            let codes = rows.iter();
+            let codes = codes.filter_map(|&row| view.source(attribute, row as usize));
+            if !wishes.differ(&pattern, at)
+                && !is_least(attribute, &Meaning::Masked, &mut codes.collect())
+            {
+                let number = alike.group_number(view.group, class);
+                failures.add_at(attribute.name, Place::Group(number));
             }
-            let known = wishes.entry((at, pattern.clone())).or_default();
-            let terms = rows.iter().filter_map(|&row| view.terms(row as usize));
-            terms.for_each(|terms| known[usize::from(terms.flags.contains(index))] = true);
-            masked.push((at, pattern.clone(), class));
-        }
-    }
-    let mut failures = Failures::none();
-    for (at, pattern, class) in masked {
-        let Some((_, attribute)) = view.protected().nth(at) else {
-            continue;
-        };
-        let rows = alike.rows(class);
-        let codes = rows.iter();
-        let codes = codes.filter_map(|&row| view.source(attribute, row as usize));
-        let differ = wishes.get(&(at, pattern)) == Some(&[true, true]);
-        if !differ && !is_least(attribute, &Meaning::Masked, &mut codes.collect()) {
-            let number = alike.group_number(view.group, class);
-            failures.add_at(attribute.name, Place::Group(number));
         }
     }
     Check::structure("masks_where_wishes_differ", &failures)
 }
 
-/// A masked attribute by position, what its rows show, and their class.
-type Masked = (usize, Vec<u8>, usize);
+/// What those flagged whose rows do the same with each protectable attribute: of each
+/// masked one whether somebody did not flag it, and whether somebody did.
+#[derive(Debug, Default)]
+pub(in crate::verify) struct Wishes(FxHashMap<Vec<u8>, Vec<[bool; 2]>>);
+
+impl Wishes {
+    /// Those of all rows, of which these columns show the protectable attributes.
+    pub(in crate::verify) fn of<'t>(
+        columns: &[(ProtectedIndex, &MeaningColumn)],
+        rows: usize,
+        terms: impl Fn(usize) -> Option<&'t RecordTerms>,
+    ) -> Self {
+        let statuses = columns.iter().map(|(_, cells)| {
+            let statuses = cells.meanings.iter().map(status);
+            statuses.collect::<Vec<u8>>()
+        });
+        let statuses: Vec<Vec<u8>> = statuses.collect();
+        let mut wishes = FxHashMap::<Vec<u8>, Vec<[bool; 2]>>::default();
+        if !statuses.iter().flatten().any(|&status| status == MASKED) {
+            return Self::default();
+        }
+        let mut pattern = vec![SHOWN; columns.len()];
+        for row in 0..rows {
+            for ((status, (_, cells)), of_code) in pattern.iter_mut().zip(columns).zip(&statuses) {
+                *status = of_code[cells.codes.at(row) as usize];
+            }
+            let Some(terms) = terms(row).filter(|_| pattern.contains(&MASKED)) else {
+                continue;
+            };
+            if !wishes.contains_key(&pattern) {
+                wishes.insert(pattern.clone(), vec![[false; 2]; columns.len()]);
+            }
+            if let Some(known) = wishes.get_mut(&pattern) {
+                for (known, (index, _)) in known.iter_mut().zip(columns) {
+                    known[usize::from(terms.flags.contains(*index))] = true;
+                }
+            }
+        }
+        Self(wishes)
+    }
+
+    /// Whether some flagged an attribute, by its position, and some did not.
+    fn differ(&self, pattern: &[u8], at: usize) -> bool {
+        let known = self.0.get(pattern);
+        known.is_some_and(|known| known[at] == [true, true])
+    }
+}
 
 const SHOWN: u8 = 0;
 const BUCKETIZED: u8 = 1;
 const MASKED: u8 = 2;
 
 /// What a row does with each protectable attribute.
-fn pattern(view: &View, row: usize) -> Vec<u8> {
-    let attributes = view.protected();
-    let status = attributes.map(|(_, attribute)| match attribute.cells.meaning(row) {
+fn pattern(attributes: &[&AttributeView], row: usize) -> Vec<u8> {
+    let cells = attributes.iter();
+    cells
+        .map(|attribute| status(attribute.cells.meaning(row)))
+        .collect()
+}
+
+fn status(meaning: &Meaning) -> u8 {
+    match meaning {
         Meaning::Empty => BUCKETIZED,
         Meaning::Masked => MASKED,
         _ => SHOWN,
-    });
-    status.collect()
+    }
 }
 
 fn cells(view: &View, kind: &'static str, sound: impl Fn(bool, &Meaning, bool) -> bool) -> Check {

@@ -17,6 +17,7 @@ use self::candidates::candidates_remain;
 use self::closeness::t_closeness;
 use self::joint::joint_knowledge;
 use self::leakage::max_leakage;
+pub(super) use self::membership::Wishes;
 use super::attack::{self, Standing, equal_vectors, linkage};
 use super::buckets;
 use super::classes::{Classes, Counts, Members, Numbering};
@@ -26,8 +27,8 @@ use super::diversity::{self, Asked, Repeats, l_diversity, min_spread};
 use super::equivalence::EquivalenceClasses;
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
-use super::rules::{Rows, Rules};
-use super::shape::{self, MICRODATA};
+use super::rules::Rules;
+use super::shape;
 use super::verdict::{Check, Failures};
 use super::view::{AttributeView, View};
 use crate::microdata::{AttributeIndex, Role};
@@ -60,7 +61,7 @@ pub(super) fn rules<'e>(
         protections,
         links_groups,
     };
-    Rules::new(expected, Rows::Records(MICRODATA), move |expected| {
+    Rules::by_portions(expected, move |evidence, expected| {
         let mut checks = Vec::new();
         if let Some(view) = View::of(evidence, expected) {
             with_view(evidence, &view, order, &mut checks);
@@ -103,6 +104,7 @@ fn with_view(evidence: &Evidence, view: &View, order: Order, checks: &mut Vec<Ch
             members,
             counts,
             numbering: Numbering::Buckets,
+            of_all: view.whole.map(|whole| whole.published(index)),
         },
     });
     let bucketized: Vec<_> = bucketized.collect();

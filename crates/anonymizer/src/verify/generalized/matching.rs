@@ -70,7 +70,8 @@ pub(super) fn matching_groups(view: &View, values: &Values, alike: &EquivalenceC
             worst.map(|(ratio, _)| ratio),
             worst.map(|(_, group)| Place::Group(group)),
         )
-        .with_figure("share_in_several", several as f64 / subjects.max(1) as f64);
+        .with_figure("share_in_several", several as f64 / subjects.max(1) as f64)
+        .weighing(subjects);
     if steps > STEPS_MAX {
         check.noting("records beyond the limit of steps were not looked at")
     } else {

@@ -24,8 +24,8 @@ use super::diversity::min_spread;
 use super::equivalence::{EquivalenceClasses, Subjects, number_of_groups};
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
-use super::rules::{Rows, Rules};
-use super::shape::{self, MICRODATA};
+use super::rules::Rules;
+use super::shape;
 use super::verdict::Check;
 use super::view::View;
 use super::ways::{Worse, worst};
@@ -41,7 +41,7 @@ pub(super) fn rules<'e>(
     protections: &'e [(AttributeIndex, InGroup)],
 ) -> Rules<'e> {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
-    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+    Rules::by_portions(expected.into(), move |evidence, expected| {
         let view = View::of(evidence, expected);
         view.map_or_else(Vec::new, |view| with_view(&view, protections))
     })

@@ -16,6 +16,7 @@ pub(super) struct Values<'a> {
     members: &'a EquivalenceClasses,
     group: &'a [u64],
     counts: Counts,
+    of_all: Option<&'a [u64]>,
 }
 
 impl<'a> Values<'a> {
@@ -33,6 +34,7 @@ impl<'a> Values<'a> {
             attribute,
             members,
             group: view.group,
+            of_all: view.whole.map(|whole| whole.published(index)),
             counts: Counts::of_rows(attribute.domain.len(), &members.members, code),
         }
     }
@@ -46,6 +48,7 @@ impl<'a> Values<'a> {
             members: &self.members.members,
             counts: &self.counts,
             numbering: Numbering::Groups(self.group),
+            of_all: self.of_all,
         }
     }
 }

@@ -21,8 +21,8 @@ use super::coverage;
 use super::equivalence::EquivalenceClasses;
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
-use super::rules::{Rows, Rules};
-use super::shape::{self, MICRODATA};
+use super::rules::Rules;
+use super::shape;
 use super::verdict::Check;
 use super::view::{AttributeView, View};
 use crate::microdata::Role;
@@ -33,7 +33,7 @@ use crate::release::Content;
 pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, recoding: Recoding) -> Rules<'e> {
     let schema = evidence.table.schema();
     let expected = shape::expected_microdata(schema, Content::Generalized);
-    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+    Rules::by_portions(expected.into(), move |evidence, expected| {
         let checks = View::of(evidence, expected).and_then(|view| {
             let (_, sensitive) = view.protected().next()?;
             Some(with_view(&view, sensitive, recoding))

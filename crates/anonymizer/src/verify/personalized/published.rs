@@ -125,8 +125,13 @@ fn below(view: &View, sensitive: &AttributeView) -> Vec<u64> {
     let index = view.table.schema().find(sensitive.name);
     let column = index.and_then(|index| view.table.coded(index));
     let mut below = vec![0_u64; sensitive.domain.len() + 1];
-    for code in column.into_iter().flat_map(|column| &column.codes) {
-        below[code as usize + 1] += 1;
+    match (view.whole, sensitive.protected) {
+        (Some(whole), Some(index)) => below[1..].copy_from_slice(whole.all(index)),
+        _ => {
+            for code in column.into_iter().flat_map(|column| &column.codes) {
+                below[code as usize + 1] += 1;
+            }
+        }
     }
     for at in 1..below.len() {
         below[at] += below[at - 1];

@@ -42,6 +42,7 @@ pub(super) fn equal_vectors(
         members: &view.buckets.members,
         counts: &counts,
         numbering: Numbering::Groups(view.number),
+        of_all: None,
     };
     let standing = attack::Standing {
         l: Some(&l),

@@ -228,6 +228,7 @@ impl Small {
             seed: &seed,
             dataset_secret: &seed,
             cancel: CancelFlag::never(),
+            at_once: crate::verify::AtOnce::default(),
         })
     }
 
