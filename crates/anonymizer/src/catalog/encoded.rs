@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::microdata::Spill;
 use crate::release::{
-    Format, PieceText, PublishedTable, TableDescription, Transcoder, WireError, WireFault,
-    decode_csv, encode_csv,
+    CsvEncoder, Describing, Format, PieceText, PublishedTable, TableDescription, Transcoder,
+    WireError, WireFault, decode_csv,
 };
 
 /// Bytes of a piece, at most, unless one row is longer. Each thread holds a few
@@ -49,32 +49,67 @@ pub struct Piece {
     pub rows: u64,
 }
 
+/// A table that is being written, chunk after chunk of its rows.
+pub(super) struct TableWriter {
+    encoder: CsvEncoder,
+    describing: Describing,
+    pieces: Vec<Piece>,
+    room: TextRoom,
+    end: u64,
+}
+
+impl TableWriter {
+    /// A table whose text goes into `room`, which is empty.
+    pub(super) fn new(room: TextRoom) -> Self {
+        Self {
+            encoder: CsvEncoder::default(),
+            describing: Describing::default(),
+            pieces: Vec::new(),
+            room,
+            end: 0,
+        }
+    }
+
+    /// Writes the next rows; at least one call, which may be of no rows, makes a table.
+    ///
+    /// # Errors
+    /// The first that the room says.
+    pub(super) fn rows(&mut self, table: &PublishedTable) -> io::Result<()> {
+        let mut written = Ok(());
+        self.describing.rows(table);
+        self.encoder.rows(table, TEXT_BYTES_MAX, &mut |text, rows| {
+            if written.is_ok() {
+                written = self.room.append(&text);
+            }
+            let start = self.end;
+            self.end += text.len() as u64;
+            self.pieces.push(Piece {
+                bytes: start..self.end,
+                rows,
+            });
+        });
+        written
+    }
+
+    /// The table as it was written.
+    pub(super) fn finish(self) -> EncodedTable {
+        EncodedTable {
+            description: self.describing.finish(&self.encoder.finish()),
+            pieces: self.pieces,
+            room: self.room,
+        }
+    }
+}
+
 impl EncodedTable {
     /// Writes a table into `room`.
     ///
     /// # Errors
     /// The first that the room says.
-    pub(super) fn write(table: &PublishedTable, mut room: TextRoom) -> io::Result<Self> {
-        let mut pieces = Vec::new();
-        let mut written = Ok(());
-        let mut end = 0;
-        let summary = encode_csv(table, TEXT_BYTES_MAX, &mut |text, rows| {
-            if written.is_ok() {
-                written = room.append(&text);
-            }
-            let start = end;
-            end += text.len() as u64;
-            pieces.push(Piece {
-                bytes: start..end,
-                rows,
-            });
-        });
-        written?;
-        Ok(Self {
-            description: TableDescription::of(table, &summary),
-            pieces,
-            room,
-        })
+    pub(super) fn write(table: &PublishedTable, room: TextRoom) -> io::Result<Self> {
+        let mut writer = TableWriter::new(room);
+        writer.rows(table)?;
+        Ok(writer.finish())
     }
 
     /// The text of pieces that follow each other.
@@ -203,6 +238,27 @@ mod tests {
         assert_eq!(each.collect::<Vec<_>>().concat(), text);
         assert!(text.starts_with(b"group\n1000000007\n"));
         assert_eq!(encoded.text(&[]).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_table_that_comes_in_chunks_is_the_same_file() {
+        let table = table(3_000);
+        let whole = EncodedTable::write(&table, in_memory("groups").unwrap()).unwrap();
+        let mut writer = TableWriter::new(in_memory("groups").unwrap());
+        let Cells::Numbers(numbers) = &table.columns[0].cells else {
+            unreachable!();
+        };
+        for numbers in [&numbers[..0], &numbers[..1], &numbers[1..1], &numbers[1..]] {
+            let mut chunk = table.clone();
+            chunk.columns[0].cells = Cells::Numbers(numbers.to_vec());
+            writer.rows(&chunk).unwrap();
+        }
+        let chunks = writer.finish();
+        assert_eq!(chunks.description, whole.description);
+        assert_eq!(
+            chunks.text(&chunks.pieces).unwrap(),
+            whole.text(&whole.pieces).unwrap()
+        );
     }
 
     #[test]

@@ -13,41 +13,107 @@ use super::table::{Cells, Content, PublishedColumn, PublishedTable};
 impl TableDescription {
     /// The description of `table`, whose CSV form is `summary`.
     pub fn of(table: &PublishedTable, summary: &CsvSummary) -> Self {
-        Self {
-            name: table.name.clone(),
-            rows: table.rows() as u64,
-            sha256: to_hex(&summary.sha256),
-            columns: ColumnDescription::all(table),
-        }
+        let mut describing = Describing::default();
+        describing.rows(table);
+        describing.finish(summary)
     }
 }
 
 impl ColumnDescription {
     /// Descriptions of the columns of `table`, in order. Reads every code once.
     pub fn all(table: &PublishedTable) -> Vec<Self> {
-        let columns = table.columns.iter().enumerate();
-        let describe = |(position, column): (usize, &PublishedColumn)| {
-            let types = match column.content {
-                Content::Value => value_types(&table.columns[..position], column),
-                _ => BTreeMap::new(),
-            };
-            let has_numbers =
-                is_number(column.kind) || types.values().any(|&kind| is_number(Some(kind)));
-            Self {
-                name: column.name.clone(),
-                content: column.content,
-                kind: column.kind,
-                types,
-                masked: has_rows_of(column, |cell| *cell == Cell::Masked),
-                missing: has_numbers
-                    && has_rows_of(column, |cell| {
-                        cell.is_missing() || matches!(cell, Cell::OrMissing(_))
-                    }),
-                sets: column.content == Content::Generalized
-                    && has_rows_of(column, |cell| matches!(cell, Cell::Set(_))),
+        let mut describing = Describing::default();
+        describing.rows(table);
+        describing.columns()
+    }
+}
+
+/// Describes one table that comes in chunks of rows.
+#[derive(Default)]
+pub struct Describing {
+    name: String,
+    columns: Vec<Seen>,
+}
+
+/// What was seen of a column.
+struct Seen {
+    name: String,
+    content: Content,
+    kind: Option<AttributeType>,
+    masked: bool,
+    missing: bool,
+    sets: bool,
+    /// Type of each attribute that is named beside a value; none where all of its
+    /// values so far are missing, which read the same under every type.
+    types: BTreeMap<String, Option<AttributeType>>,
+}
+
+impl Describing {
+    /// Looks at the next rows.
+    pub fn rows(&mut self, table: &PublishedTable) {
+        if self.columns.is_empty() {
+            self.name.clone_from(&table.name);
+            self.columns = table.columns.iter().map(Seen::of).collect();
+        }
+        let seen = self.columns.iter_mut().zip(&table.columns).enumerate();
+        for (position, (seen, column)) in seen {
+            seen.masked |= has_rows_of(column, |cell| *cell == Cell::Masked);
+            seen.missing |= has_rows_of(column, |cell| {
+                cell.is_missing() || matches!(cell, Cell::OrMissing(_))
+            });
+            seen.sets |= column.content == Content::Generalized
+                && has_rows_of(column, |cell| matches!(cell, Cell::Set(_)));
+            if column.content == Content::Value {
+                add_value_types(&mut seen.types, &table.columns[..position], column);
             }
-        };
-        columns.map(describe).collect()
+        }
+    }
+
+    /// Descriptions of the columns, in order.
+    pub fn columns(&self) -> Vec<ColumnDescription> {
+        self.columns.iter().map(Seen::description).collect()
+    }
+
+    /// The description of the table, whose CSV form is `summary`.
+    pub fn finish(&self, summary: &CsvSummary) -> TableDescription {
+        TableDescription {
+            name: self.name.clone(),
+            rows: summary.rows,
+            sha256: to_hex(&summary.sha256),
+            columns: self.columns(),
+        }
+    }
+}
+
+impl Seen {
+    fn of(column: &PublishedColumn) -> Self {
+        Self {
+            name: column.name.clone(),
+            content: column.content,
+            kind: column.kind,
+            masked: false,
+            missing: false,
+            sets: false,
+            types: BTreeMap::new(),
+        }
+    }
+
+    fn description(&self) -> ColumnDescription {
+        let types = self.types.iter().map(|(label, kind)| {
+            let kind = kind.unwrap_or(AttributeType::Categorical);
+            (label.clone(), kind)
+        });
+        let types: BTreeMap<String, AttributeType> = types.collect();
+        let has_numbers = is_number(self.kind) || types.values().any(|&kind| is_number(Some(kind)));
+        ColumnDescription {
+            name: self.name.clone(),
+            content: self.content,
+            kind: self.kind,
+            types,
+            masked: self.masked,
+            missing: has_numbers && self.missing,
+            sets: self.sets,
+        }
     }
 }
 
@@ -68,25 +134,25 @@ fn is_number(kind: Option<AttributeType>) -> bool {
     !matches!(kind, None | Some(AttributeType::Categorical))
 }
 
-/// Type of each attribute that the rows of a column of values name in the
+/// Adds the type of each attribute that the rows of a column of values name in the
 /// attribute column before it.
-fn value_types(
+fn add_value_types(
+    types: &mut BTreeMap<String, Option<AttributeType>>,
     before: &[PublishedColumn],
     column: &PublishedColumn,
-) -> BTreeMap<String, AttributeType> {
-    let mut types = BTreeMap::new();
+) {
     let attribute = before
         .iter()
         .rfind(|column| column.content == Content::Attribute);
     let (Some(attribute), Cells::Dictionary { codes, cells }) = (attribute, &column.cells) else {
-        return types;
+        return;
     };
     let Cells::Dictionary {
         codes: names,
         cells: labels,
     } = &attribute.cells
     else {
-        return types;
+        return;
     };
     let mut known = vec![false; labels.len()];
     let mut missing = vec![false; labels.len()];
@@ -97,17 +163,15 @@ fn value_types(
         let cell = &cells[code as usize];
         missing[name as usize] |= cell.is_missing();
         if let (Cell::Label(label), Some(kind)) = (&labels[name as usize], kind_of(cell)) {
-            types.insert(label.clone(), kind);
+            types.insert(label.clone(), Some(kind));
             known[name as usize] = true;
         }
     }
-    // Values that are all missing read the same under every type.
     for (at, label) in labels.iter().enumerate() {
         if let (Cell::Label(label), true) = (label, missing[at] && !known[at]) {
-            types.insert(label.clone(), AttributeType::Categorical);
+            types.entry(label.clone()).or_default();
         }
     }
-    types
 }
 
 /// What type of attribute a cell is of; none where any would do.

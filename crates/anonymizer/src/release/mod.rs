@@ -38,7 +38,10 @@ mod transcode;
 #[cfg(test)]
 mod tests;
 
-pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_csv, encode_csv};
+pub use self::csv::{
+    CsvDecoder, CsvEncoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_csv, encode_csv,
+};
+pub use self::describe::Describing;
 pub use self::parquet::decode_parquet;
 pub use bundle::{AttributeNote, AttributeNotes, data_dictionary, hierarchy_file_name, howto};
 pub use canonical::cell_text;

@@ -18,7 +18,7 @@ mod tests;
 pub(super) use column::{ColumnReader, read_number};
 pub use read::{CsvDecoder, PieceText, decode_csv};
 pub(super) use scan::{End, Scanner};
-pub use write::{CsvSummary, encode_csv};
+pub use write::{CsvEncoder, CsvSummary, encode_csv};
 pub(super) use write::{write_field, write_spreadsheet_safe};
 
 /// Bytes of CSV in a stored piece, at most, unless one row is longer.

@@ -38,46 +38,88 @@ pub fn encode_csv(
     piece_bytes: usize,
     sink: &mut (dyn FnMut(Vec<u8>, u64) + Send),
 ) -> CsvSummary {
-    let columns = ColumnText::of(table, false);
-    let header = header(&table.columns, false);
-    let length = |row| columns.iter().map(|column| column.length(row)).sum();
-    let cuts = cut(table.rows(), length, (header.len(), piece_bytes));
-    let mut digest = Sha256::new();
-    let mut bytes = 0;
-    // Only two times as many pieces as there are threads are in memory: while
-    // one batch is digested and handed on, which goes in order, the next is
-    // written.
-    let mut batches = cuts.chunks(rayon::current_num_threads()).enumerate();
-    let write = |(batch, cuts): (usize, &[Cut])| -> Vec<(Vec<u8>, u64)> {
-        let write = |(position, cut): (usize, &Cut)| {
-            let head: &[u8] = match (batch, position) {
-                (0, 0) => &header,
-                _ => &[],
-            };
-            let mut out = Vec::with_capacity(cut.bytes);
-            out.extend_from_slice(head);
-            write_rows(&columns, cut.rows.clone(), &mut out);
-            (out, cut.rows.len() as u64)
-        };
-        cuts.par_iter().enumerate().map(write).collect()
-    };
-    let mut written = batches.next().map(write);
-    while let Some(pieces) = written {
-        let next = batches.next();
-        let hand_on = || {
-            for (piece, rows) in pieces {
-                digest.update(&piece);
-                bytes += piece.len() as u64;
-                sink(piece, rows);
-            }
-        };
-        ((), written) = rayon::join(hand_on, || next.map(write));
+    let mut encoder = CsvEncoder::default();
+    encoder.rows(table, piece_bytes, sink);
+    encoder.finish()
+}
+
+/// Writes one table that comes in chunks of rows, as [`encode_csv`] does.
+pub struct CsvEncoder {
+    digest: Sha256,
+    bytes: u64,
+    rows: u64,
+    pieces: u32,
+}
+
+impl Default for CsvEncoder {
+    fn default() -> Self {
+        Self {
+            digest: Sha256::new(),
+            bytes: 0,
+            rows: 0,
+            pieces: 0,
+        }
     }
-    CsvSummary {
-        sha256: digest.finish(),
-        bytes,
-        rows: table.rows() as u64,
-        pieces: cuts.len() as u32,
+}
+
+impl CsvEncoder {
+    /// Writes the next rows; the header before the first. The text does not depend
+    /// on how rows come, where it is cut does.
+    pub fn rows(
+        &mut self,
+        table: &PublishedTable,
+        piece_bytes: usize,
+        sink: &mut (dyn FnMut(Vec<u8>, u64) + Send),
+    ) {
+        let header = match self.pieces {
+            0 => header(&table.columns, false),
+            _ if table.rows() == 0 => return,
+            _ => Vec::new(),
+        };
+        let columns = ColumnText::of(table, false);
+        let length = |row| columns.iter().map(|column| column.length(row)).sum();
+        let cuts = cut(table.rows(), length, (header.len(), piece_bytes));
+        // Only two times as many pieces as there are threads are in memory: while
+        // one batch is digested and handed on, which goes in order, the next is
+        // written.
+        let mut batches = cuts.chunks(rayon::current_num_threads()).enumerate();
+        let write = |(batch, cuts): (usize, &[Cut])| -> Vec<(Vec<u8>, u64)> {
+            let write = |(position, cut): (usize, &Cut)| {
+                let head: &[u8] = match (batch, position) {
+                    (0, 0) => &header,
+                    _ => &[],
+                };
+                let mut out = Vec::with_capacity(cut.bytes);
+                out.extend_from_slice(head);
+                write_rows(&columns, cut.rows.clone(), &mut out);
+                (out, cut.rows.len() as u64)
+            };
+            cuts.par_iter().enumerate().map(write).collect()
+        };
+        let mut written = batches.next().map(write);
+        while let Some(pieces) = written {
+            let next = batches.next();
+            let hand_on = || {
+                for (piece, rows) in pieces {
+                    self.digest.update(&piece);
+                    self.bytes += piece.len() as u64;
+                    sink(piece, rows);
+                }
+            };
+            ((), written) = rayon::join(hand_on, || next.map(write));
+        }
+        self.rows += table.rows() as u64;
+        self.pieces += cuts.len() as u32;
+    }
+
+    /// What was written.
+    pub fn finish(self) -> CsvSummary {
+        CsvSummary {
+            sha256: self.digest.finish(),
+            bytes: self.bytes,
+            rows: self.rows,
+            pieces: self.pieces,
+        }
     }
 }
 

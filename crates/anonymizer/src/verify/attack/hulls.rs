@@ -22,13 +22,15 @@
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::microdata::{Code, Codes, Domain, Multiplicity, Role, SubjectIndex, SubjectRecords};
+use crate::microdata::{
+    Code, Codes, Domain, Multiplicity, Role, SubjectIndex, SubjectRecords, refine_by_code,
+};
 use crate::privacy::{BlockForm, Model, Seed};
 use crate::release::Content;
-use crate::verify::equivalence::{EquivalenceClasses, Subjects};
 use crate::verify::evidence::Evidence;
 use crate::verify::meaning::{Meaning, MeaningColumn, numbers};
 use crate::verify::verdict::{Check, Section};
+use crate::verify::view::NONE;
 
 /// Groups for which a predicate is tried.
 const GROUPS_MAX: usize = 500;
@@ -48,13 +50,12 @@ pub fn tight_hulls(evidence: &Evidence) -> Vec<Check> {
     let Some(rows) = rows else {
         return Vec::new();
     };
-    let classes = rows.drawn();
-    if classes.is_empty() {
+    if rows.classes.is_empty() {
         return Vec::new();
     }
     evidence.cancel.heed();
-    let mut checks = vec![rows.downcoding(&classes)];
-    checks.extend(rows.singling_out(&classes));
+    let mut checks = vec![rows.downcoding()];
+    checks.extend(rows.singling_out());
     checks
 }
 
@@ -71,10 +72,10 @@ struct Column<'a> {
 struct Rows<'a> {
     /// Record of each row.
     records: Vec<u32>,
-    /// The same, ascending.
-    people: Vec<u32>,
-    /// Rows that show the same quasi-identifiers.
-    alike: EquivalenceClasses,
+    /// Whether a row is about each record.
+    is_published: Vec<bool>,
+    /// Rows that show the same quasi-identifiers, of the groups that are looked at.
+    classes: Vec<Vec<u32>>,
     quasi: Vec<Column<'a>>,
     /// Other columns with exact values.
     exact: Vec<Column<'a>>,
@@ -140,17 +141,14 @@ impl<'a> Rows<'a> {
             });
         }
         let columns: Vec<&MeaningColumn> = quasi.iter().map(|column| &column.cells).collect();
-        let of_rows = Subjects {
-            of_row: &records,
-            number: table.records(),
-        };
-        let alike = EquivalenceClasses::of_columns(group, &columns, of_rows);
-        let mut people = records.clone();
-        people.sort_unstable();
+        let mut is_published = vec![false; table.records()];
+        for &record in &records {
+            is_published[record as usize] = true;
+        }
         Some(Self {
+            classes: drawn(group, &columns),
             records,
-            people,
-            alike,
+            is_published,
             quasi,
             exact,
         })
@@ -160,19 +158,11 @@ impl<'a> Rows<'a> {
         column.source.at(self.records[row as usize] as usize)
     }
 
-    /// The classes that are looked at: of those with a generalized cell.
-    fn drawn(&self) -> Vec<usize> {
-        let mut classes: Vec<usize> = (0..self.alike.len()).collect();
-        classes.retain(|&class| self.has_generalized(class));
-        classes.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 0));
-        classes.truncate(GROUPS_MAX);
-        classes
-    }
-
-    fn downcoding(&self, classes: &[usize]) -> Check {
-        let [cells, certain, right, statistics] = classes
+    fn downcoding(&self) -> Check {
+        let [cells, certain, right, statistics] = self
+            .classes
             .par_iter()
-            .map(|&class| self.downcoded(self.alike.rows(class)))
+            .map(|rows| self.downcoded(rows))
             .reduce(
                 || [0; 4],
                 |one, other| std::array::from_fn(|at| one[at] + other[at]),
@@ -182,7 +172,7 @@ impl<'a> Rows<'a> {
             .attaining(Some(share(certain)), None)
             .with_figure("right_values", share(right))
             .with_figure("statistics", share(statistics))
-            .with_figure("groups", classes.len() as f64)
+            .with_figure("groups", self.classes.len() as f64)
             .noting("share of generalized cells of which a finer one is certain")
     }
 
@@ -224,13 +214,13 @@ impl<'a> Rows<'a> {
     }
 
     /// None where nothing can be tried.
-    fn singling_out(&self, classes: &[usize]) -> Option<Check> {
-        let by_ends = self.singled_out(classes, |class| {
-            let end = self.rarest_end(class)?;
+    fn singling_out(&self) -> Option<Check> {
+        let by_ends = self.singled_out(|rows| {
+            let end = self.rarest_end(rows)?;
             Some((&self.quasi[end.column], end))
         });
-        let by_values = self.singled_out(classes, |class| {
-            let value = self.rarest_value(class)?;
+        let by_values = self.singled_out(|rows| {
+            let value = self.rarest_value(rows)?;
             Some((&self.exact[value.column], value))
         });
         let mut check = Check::new(Section::Attack, "singling_out");
@@ -262,16 +252,16 @@ impl<'a> Rows<'a> {
     /// what chance says of it, and how many they are.
     fn singled_out<'s>(
         &'s self,
-        classes: &[usize],
-        predicate: impl Fn(usize) -> Option<(&'s Column<'a>, End)> + Sync,
+        predicate: impl Fn(&[u32]) -> Option<(&'s Column<'a>, End)> + Sync,
     ) -> Option<(f64, f64, f64)> {
-        let tried: Vec<Option<(bool, f64)>> = classes
+        let tried: Vec<Option<(bool, f64)>> = self
+            .classes
             .par_iter()
-            .map(|&class| {
-                let (column, end) = predicate(class)?;
-                let size = self.alike.rows(class).len() as u32;
+            .map(|rows| {
+                let (column, end) = predicate(rows)?;
+                let size = rows.len() as u32;
                 let by_chance = f64::from(size) * end.share * powi(1.0 - end.share, size - 1);
-                Some((self.holders(class, column, end.code) == 1, by_chance))
+                Some((self.holders(rows, column, end.code) == 1, by_chance))
             })
             .collect();
         let tried: Vec<(bool, f64)> = tried.into_iter().flatten().collect();
@@ -281,17 +271,9 @@ impl<'a> Rows<'a> {
         (!tried.is_empty()).then(|| (isolated / groups, by_chance / groups, groups))
     }
 
-    fn has_generalized(&self, class: usize) -> bool {
-        let first = self.alike.rows(class).first();
-        let mut quasi = self.quasi.iter();
-        first.is_some_and(|&row| {
-            quasi.any(|column| column.cells.meaning(row as usize).single().is_none())
-        })
-    }
-
     /// The end of a cell that the fewest people of the cell have.
-    fn rarest_end(&self, class: usize) -> Option<End> {
-        let &row = self.alike.rows(class).first()?;
+    fn rarest_end(&self, rows: &[u32]) -> Option<End> {
+        let &row = rows.first()?;
         let ends = self.quasi.iter().enumerate().flat_map(|(at, column)| {
             let meaning = column.cells.meaning(row as usize);
             let all: u64 = column
@@ -310,8 +292,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The rarest value that stands once in the rows of a class.
-    fn rarest_value(&self, class: usize) -> Option<End> {
-        let rows = self.alike.rows(class);
+    fn rarest_value(&self, rows: &[u32]) -> Option<End> {
         let all = self.records.len().max(1) as f64;
         let values = self.exact.iter().enumerate().filter_map(|(at, column)| {
             let mut codes: Vec<u32> = rows
@@ -333,18 +314,21 @@ impl<'a> Rows<'a> {
 
     /// People in the cells of a class with a value of a column; counting ends
     /// at two.
-    fn holders(&self, class: usize, of: &Column, code: u32) -> usize {
-        let Some(&row) = self.alike.rows(class).first() else {
+    fn holders(&self, rows: &[u32], of: &Column, code: u32) -> usize {
+        let Some(&row) = rows.first() else {
             return 0;
         };
         let cells = self.quasi.iter();
         let cells: Vec<(&Column, &Meaning)> = cells
             .map(|column| (column, column.cells.meaning(row as usize)))
             .collect();
-        let all = self.people.iter().filter(|&&record| {
-            let own = |column: &Column| column.source.at(record as usize);
+        let all = self.is_published.iter().enumerate();
+        let all = all.filter(|&(record, &is_published)| {
+            let own = |column: &Column| column.source.at(record);
             let mut cells = cells.iter();
-            own(of) == code && cells.all(|(column, meaning)| meaning.covers(own(column)))
+            is_published
+                && own(of) == code
+                && cells.all(|(column, meaning)| meaning.covers(own(column)))
         });
         all.take(2).count()
     }
@@ -394,6 +378,57 @@ impl Column<'_> {
             _ => 0,
         }
     }
+}
+
+/// The rows of the groups that are looked at: of those with a generalized cell, groups
+/// that show the same as one. A few numbers a group are kept, none a row.
+fn drawn(group: &[u64], columns: &[&MeaningColumn]) -> Vec<Vec<u32>> {
+    // Numbers beyond all rows are named elsewhere.
+    let known = |number: u64| usize::try_from(number).ok().filter(|&at| at <= group.len());
+    let mut of_group = vec![
+        NONE;
+        group
+            .iter()
+            .filter_map(|&one| known(one))
+            .max()
+            .unwrap_or(0)
+            + 1
+    ];
+    let mut leaders: Vec<u32> = Vec::new();
+    for (row, &number) in (0..).zip(group) {
+        let Some(at) = known(number) else { continue };
+        if of_group[at] == NONE {
+            of_group[at] = leaders.len() as u32;
+            leaders.push(row);
+        }
+    }
+    let mut looks = vec![0_u32; leaders.len()];
+    for column in columns {
+        refine_by_code(&mut looks, |at| column.category(leaders[at] as usize));
+    }
+    let number = looks.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut is_generalized = vec![false; number];
+    for (&look, &leader) in looks.iter().zip(&leaders) {
+        let mut cells = columns.iter().map(|column| column.meaning(leader as usize));
+        is_generalized[look as usize] = cells.any(|meaning| meaning.single().is_none());
+    }
+    let mut drawn: Vec<u32> = (0..number as u32).collect();
+    drawn.retain(|&look| is_generalized[look as usize]);
+    drawn.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 0));
+    drawn.truncate(GROUPS_MAX);
+    let mut place = vec![NONE; number];
+    for (at, &look) in (0..).zip(&drawn) {
+        place[look as usize] = at;
+    }
+    let mut rows = vec![Vec::new(); drawn.len()];
+    for (row, &number) in (0..).zip(group) {
+        let Some(at) = known(number) else { continue };
+        let look = looks[of_group[at] as usize];
+        if let Some(rows) = rows.get_mut(place[look as usize] as usize) {
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 /// A power by multiplication alone, which is the same on every machine.

@@ -48,12 +48,12 @@ const ASKS: [Ask; 2] = [
     }),
 ];
 
-/// What one class shows, beside how many of it there are and asked.
+/// What one class shows, beside how many of it there are and asked, kind by kind.
 #[derive(Clone, Copy)]
 struct Class {
     width: u64,
-    subjects: u64,
-    askers: u64,
+    subjects: u32,
+    askers: [u32; ASKS.len()],
 }
 
 /// `terms_visible`: what the rows about subjects tell of who asked.
@@ -75,18 +75,22 @@ pub fn terms_visible(evidence: &Evidence) -> Check {
         return check;
     };
     let of_all = rows.asking(evidence, |terms| terms.asks_beyond(&silent));
-    let bound = share_max.map(|share| Bound::of(share).or(count(&of_all), of_all.len() as u64));
-    for ([auc, precision], asks) in ASKS {
-        let asks = rows.asking(evidence, |terms| asks(terms, &silent));
-        let askers = count(&asks);
-        if askers == 0 {
+    let people = of_all.len();
+    let bound = share_max.map(|share| Bound::of(share).or(count(&of_all), people as u64));
+    drop(of_all);
+    let asking = ASKS.map(|(_, asks)| rows.asking(evidence, |terms| asks(terms, &silent)));
+    let bounds = asking
+        .each_ref()
+        .map(|asks| bound.filter(|_| count(asks) >= ASKERS_MIN));
+    let found = rows.attacked(&asking, bounds);
+    let kinds = ASKS.iter().zip(&asking).zip(bounds).zip(found);
+    for (((&([auc, precision], _), asks), bound), figures) in kinds {
+        if count(asks) == 0 {
             continue;
         }
-        let bound = bound.filter(|_| askers >= ASKERS_MIN);
         if share_max.is_some() && bound.is_none() {
             check.note = Some("so few asked that no share can be told from chance");
         }
-        let figures = rows.attacked(&asks, bound);
         check.figures.push((auc, figures.auc));
         check.figures.push((precision, figures.precision));
         check.attained = Some(check.attained.unwrap_or(0.0).max(figures.precision));
@@ -137,13 +141,14 @@ impl Bound {
 struct Rows<'a> {
     /// The record of each row's subject; the first, where there are several.
     record: Vec<u32>,
-    /// Rows of each class, for each column of numbers.
-    classes: Vec<Vec<Vec<u32>>>,
+    /// The columns of numbers.
+    numbers: Vec<&'a [u64]>,
     /// Quasi-identifiers, where a subject has one record.
     columns: Vec<&'a CodedColumn>,
 }
 
 /// What thresholds attain.
+#[derive(Clone, Copy)]
 struct Figures {
     auc: f64,
     precision: f64,
@@ -159,22 +164,34 @@ impl<'a> Rows<'a> {
         }
         let lineage = evidence.lineage.tables.first()?;
         let published = evidence.published(&lineage.table)?;
-        let mut first = vec![NONE; source.subjects()];
-        for record in (0..source.records()).rev() {
-            let subject = source.subject_of(RecordIndex::from_usize(record));
-            first[subject.at()] = record as u32;
-        }
-        let record = lineage.subjects.iter();
-        let record = record.map(|subject| first.get(subject.at()).copied().unwrap_or(NONE));
-        let record: Vec<u32> = record.collect();
+        let subjects = lineage.subjects.iter();
         let schema = source.schema();
+        let record = match schema.multiplicity() {
+            // A subject's position is the record's.
+            Multiplicity::One => {
+                let known = |subject: u32| (subject as usize) < source.records();
+                let record = |subject: u32| if known(subject) { subject } else { NONE };
+                subjects.map(|subject| record(subject.0)).collect()
+            }
+            Multiplicity::Many => {
+                let mut first = vec![NONE; source.subjects()];
+                for record in (0..source.records()).rev() {
+                    let subject = source.subject_of(RecordIndex::from_usize(record));
+                    first[subject.at()] = record as u32;
+                }
+                let first = |at: usize| first.get(at).copied().unwrap_or(NONE);
+                subjects
+                    .map(|subject| first(subject.at()))
+                    .collect::<Vec<u32>>()
+            }
+        };
         let quasi = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
         let columns = match schema.multiplicity() {
             Multiplicity::One => quasi.iter().filter_map(|&at| source.coded(at)).collect(),
             Multiplicity::Many => Vec::new(),
         };
         Some(Self {
-            classes: classes(published, record.len()),
+            numbers: numbers(published, record.len()),
             record,
             columns,
         })
@@ -191,29 +208,54 @@ impl<'a> Rows<'a> {
             .collect()
     }
 
-    /// The best of all thresholds on every feature of every kind of class.
-    fn attacked(&self, asks: &[bool], bound: Option<Bound>) -> Figures {
-        let mut figures = Figures {
+    /// The best of all thresholds on every feature of every kind of class, for each
+    /// kind that somebody may ask for. One kind of class after the other: each takes
+    /// memory for all rows.
+    fn attacked(
+        &self,
+        asks: &[Vec<bool>; ASKS.len()],
+        bounds: [Option<Bound>; ASKS.len()],
+    ) -> [Figures; ASKS.len()] {
+        let mut found = asks.each_ref().map(|asks| Figures {
             auc: 0.5,
             precision: count(asks) as f64 / asks.len().max(1) as f64,
             holds: true,
-        };
-        for rows in &self.classes {
-            let classes = rows.par_iter().map(|rows| Class {
-                width: self.width(rows),
-                subjects: rows.len() as u64,
-                askers: rows.iter().filter(|&&row| asks[row as usize]).count() as u64,
-            });
-            let mut classes: Vec<Class> = classes.collect();
-            for feature in [|class: &Class| class.subjects, |class: &Class| class.width] {
+        });
+        for numbers in &self.numbers {
+            let mut classes = self.classes(numbers, asks);
+            for feature in [
+                |class: &Class| u64::from(class.subjects),
+                |class: &Class| class.width,
+            ] {
                 classes.sort_unstable_by_key(feature);
                 for _ in 0..2 {
-                    figures.take(&classes, feature, bound);
+                    for (kind, figures) in found.iter_mut().enumerate() {
+                        figures.take((&classes, kind), feature, bounds[kind]);
+                    }
                     classes.reverse();
                 }
             }
         }
-        figures
+        found
+    }
+
+    /// The rows with one number each; 0 names no class.
+    fn classes(&self, numbers: &[u64], asks: &[Vec<bool>; ASKS.len()]) -> Vec<Class> {
+        let mut order: Vec<u32> = (0..numbers.len() as u32).collect();
+        order.retain(|&row| numbers[row as usize] != 0);
+        if !numbers.is_sorted() {
+            order.par_sort_unstable_by_key(|&row| (numbers[row as usize], row));
+        }
+        let same = |one: &u32, other: &u32| numbers[*one as usize] == numbers[*other as usize];
+        let classes = order.par_chunk_by(same).map(|rows| Class {
+            width: self.width(rows),
+            subjects: rows.len() as u32,
+            askers: asks.each_ref().map(|asks| {
+                let asking = rows.iter().filter(|&&row| asks[row as usize]);
+                asking.count() as u32
+            }),
+        });
+        classes.collect()
     }
 
     /// How many codes the quasi-identifiers of some rows span, in parts of
@@ -235,14 +277,19 @@ impl<'a> Rows<'a> {
 
 impl Figures {
     /// Thresholds on a feature, from the end of `classes`, which it sorts.
-    fn take(&mut self, classes: &[Class], feature: impl Fn(&Class) -> u64, bound: Option<Bound>) {
+    fn take(
+        &mut self,
+        (classes, kind): (&[Class], usize),
+        feature: impl Fn(&Class) -> u64,
+        bound: Option<Bound>,
+    ) {
         let (mut selected, mut asked, mut area) = (0, 0, 0.0);
         for run in classes
             .chunk_by(|one, other| feature(one) == feature(other))
             .rev()
         {
-            let subjects: u64 = run.iter().map(|class| class.subjects).sum();
-            let of_run: u64 = run.iter().map(|class| class.askers).sum();
+            let subjects: u64 = run.iter().map(|class| u64::from(class.subjects)).sum();
+            let of_run: u64 = run.iter().map(|class| u64::from(class.askers[kind])).sum();
             area += (subjects - of_run) as f64 * (asked as f64 + of_run as f64 / 2.0);
             selected += subjects;
             asked += of_run;
@@ -256,23 +303,14 @@ impl Figures {
     }
 }
 
-/// Rows of each class, for each column of numbers; 0 names no class.
-fn classes(table: &PublishedTable, rows: usize) -> Vec<Vec<Vec<u32>>> {
-    let numbers = table
-        .columns
-        .iter()
-        .filter_map(|column| match &column.cells {
-            Cells::Numbers(numbers) if numbers.len() == rows => Some(numbers),
-            _ => None,
-        });
-    let of_numbers = numbers.map(|numbers| {
-        let mut order: Vec<u32> = (0..rows as u32).collect();
-        order.retain(|&row| numbers[row as usize] != 0);
-        order.par_sort_unstable_by_key(|&row| (numbers[row as usize], row));
-        let same = |one: &u32, other: &u32| numbers[*one as usize] == numbers[*other as usize];
-        order.chunk_by(same).map(<[u32]>::to_vec).collect()
+/// The columns of numbers of a table with so many rows.
+fn numbers(table: &PublishedTable, rows: usize) -> Vec<&[u64]> {
+    let columns = table.columns.iter();
+    let numbers = columns.filter_map(|column| match &column.cells {
+        Cells::Numbers(numbers) if numbers.len() == rows => Some(numbers.as_slice()),
+        _ => None,
     });
-    of_numbers.collect()
+    numbers.collect()
 }
 
 #[cfg(test)]
@@ -297,7 +335,7 @@ mod tests {
         let class = |subjects, askers| Class {
             width: 0,
             subjects,
-            askers,
+            askers: [0, askers],
         };
         let mut figures = Figures {
             auc: 0.5,
@@ -306,7 +344,7 @@ mod tests {
         };
         let classes = [class(10, 0), class(10, 0), class(40, 20)];
         let bound = Some(Bound { parts: 1, whole: 4 });
-        figures.take(&classes, |class| class.subjects, bound);
+        figures.take((&classes, 1), |class| class.subjects.into(), bound);
         assert_eq!((figures.auc, figures.precision), (0.75, 0.5));
         assert!(figures.holds, "twenty of forty may be chance");
     }

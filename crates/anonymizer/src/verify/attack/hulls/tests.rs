@@ -54,20 +54,15 @@ fn checks(rows: &[(u64, Cell)], own: &[u32], values: Option<&[u32]>) -> Vec<Chec
     let group: Vec<u64> = rows.iter().map(|(group, _)| *group).collect();
     let records: Vec<u32> = (0..rows.len() as u32).collect();
     let cells: Vec<&MeaningColumn> = quasi.iter().map(|column| &column.cells).collect();
-    let subjects = Subjects {
-        of_row: &records,
-        number: rows.len(),
-    };
     let rows = Rows {
-        alike: EquivalenceClasses::of_columns(&group, &cells, subjects),
-        people: records.clone(),
+        classes: drawn(&group, &cells),
+        is_published: vec![true; records.len()],
         records,
         quasi,
         exact,
     };
-    let classes = rows.drawn();
-    let mut checks = vec![rows.downcoding(&classes)];
-    checks.extend(rows.singling_out(&classes));
+    let mut checks = vec![rows.downcoding()];
+    checks.extend(rows.singling_out());
     checks
 }
 
