@@ -109,6 +109,8 @@ impl Published {
             fit: None,
             population_table: None,
             reruns: 0,
+            keeps_shown: true,
+            rows_at_once: AtOnce::ROWS,
             // The manifest of what nobody verified says so, and does not hold.
             verify: true,
             report: false,

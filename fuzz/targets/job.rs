@@ -22,7 +22,7 @@ fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {
     if let Ok(engine) = Engine::parse(name, &job["parameters"], &schema) {
         assert!(engine.policy(&schema).is_ok(), "its policy was checked");
         // What is written into the manifest is read as the same engine.
-        let again = Engine::parse(name, &engine.parameters(), &schema);
+        let again = Engine::parse(name, engine.parameters(), &schema);
         assert_eq!(again.expect("parameters that were written can be read"), engine);
     }
 });

@@ -21,7 +21,7 @@ use vizard_anonymizer::microdata::{
 };
 use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::{InputDescription, ReleaseHierarchy};
-use vizard_anonymizer::verify::{MovedDates, reruns};
+use vizard_anonymizer::verify::{AtOnce, MovedDates, reruns};
 
 use super::exit::Exit;
 use super::parts::read_joined;
@@ -113,6 +113,8 @@ impl Input {
             fit: job.report.fit.as_ref(),
             population_table: self.population_table.as_ref(),
             reruns: reruns(self.table.subjects()),
+            keeps_shown: false,
+            rows_at_once: AtOnce::ROWS,
             verify: true,
             report: true,
         }

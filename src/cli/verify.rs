@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         requirements: &requirements,
         ordered: Ordered {
             engine: engine.name(),
-            parameters: &engine.parameters(),
+            parameters: engine.parameters(),
             input: &input.description(),
             suppressed: input.summary.dropped,
             reproducible_seed: job.seed.is_some() || release.manifest.reproducible_seed,

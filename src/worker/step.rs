@@ -17,7 +17,7 @@ use vizard_anonymizer::privacy::History;
 use vizard_anonymizer::release::{
     InputDescription, SeriesMode, check_transforms, history, kept_groups,
 };
-use vizard_anonymizer::verify::reruns;
+use vizard_anonymizer::verify::{AtOnce, reruns};
 
 use super::Shared;
 use super::commit::commit;
@@ -350,6 +350,8 @@ fn run_loaded(
             fit: spec.report.fit.as_ref(),
             population_table: population_table.as_ref(),
             reruns: reruns(table.subjects()),
+            keeps_shown: true,
+            rows_at_once: AtOnce::ROWS,
             verify: true,
             report: true,
         };

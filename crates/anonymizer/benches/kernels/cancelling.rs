@@ -149,6 +149,8 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
         verify: true,
         report: true,
     };

@@ -163,6 +163,8 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
         // A manifest of what nobody verified says so, and does not hold.
         verify: true,
         report: false,

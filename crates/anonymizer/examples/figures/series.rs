@@ -27,7 +27,7 @@ use vizard_anonymizer::microdata::{
 use vizard_anonymizer::privacy::{CancelFlag, Changes, Seed, Share};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{InputDescription, SeriesMode, also_shown, history, kept_groups};
-use vizard_anonymizer::verify::{composition, series};
+use vizard_anonymizer::verify::{AtOnce, composition, series};
 
 use crate::Failure;
 use crate::arguments::{is_given, number, word};
@@ -215,6 +215,8 @@ fn publish(
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: AtOnce::ROWS,
         verify: true,
         report: true,
     };

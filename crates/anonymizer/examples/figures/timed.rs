@@ -46,6 +46,8 @@ pub fn timed(
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
         verify: is_whole,
         report: is_whole,
     };

@@ -188,8 +188,8 @@ impl Engine {
     }
 
     /// The parameters with defaults filled in, for the manifest.
-    pub fn parameters(&self) -> Value {
-        self.parameters.clone()
+    pub fn parameters(&self) -> &Value {
+        &self.parameters
     }
 
     /// The floors that these parameters put under every record.

@@ -61,6 +61,12 @@ pub struct Assignment<'a> {
     /// Tables on which the engine runs again, where the verifier attacks the
     /// release by it ([`verify::reruns`]); 0 for none.
     pub reruns: u64,
+    /// Whether it is kept what the tables show of each subject: where later releases
+    /// of the same people are held against it.
+    pub keeps_shown: bool,
+    /// Rows that verifier and measures look at together, at most
+    /// ([`verify::AtOnce`]).
+    pub rows_at_once: usize,
     /// Whether the release is verified; only benchmarks say no.
     pub verify: bool,
     /// Whether a report is made; only benchmarks say no.
@@ -250,26 +256,51 @@ fn examine(
     produced.manifest.published_exactly =
         verify::published_exactly(published, requirements, table.schema());
     refuse(stand_out(table, requirements, (produced, published)))?;
-    produced.candidates = Candidates::of(table, requirements, published, &produced.lineage);
-    if assignment.verify {
-        let evidence = (&*produced, published);
-        let mut verdict = verdict(assignment, requirements, evidence, context);
-        if assignment.input.series.is_some() && !assignment.public.is_empty() {
-            verdict
-                .checks
-                .push(verify::series_safe(&produced.candidates, assignment.public));
+    let evidence = (&*produced, published);
+    let evidence = verify_evidence(assignment, requirements, evidence, context);
+    let portions = assignment.verify.then(|| verify::portions(&evidence));
+    let portions = portions.flatten();
+    let drawn = portions
+        .as_ref()
+        .map(|all| all.portion(&evidence, all.drawn()));
+    let mut verdict = assignment.verify.then(|| verify(&evidence));
+    let is_wanted = assignment.keeps_shown || !assignment.public.is_empty();
+    let of_all = (is_wanted || (assignment.verify && drawn.is_none()))
+        .then(|| Candidates::of(table, requirements, published, &produced.lineage));
+    if let (Some(verdict), Some(of_all)) = (&mut verdict, &of_all)
+        && assignment.input.series.is_some()
+        && !assignment.public.is_empty()
+    {
+        let checks = &mut verdict.checks;
+        checks.push(verify::series_safe(of_all, assignment.public));
+    }
+    if let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.holds()) {
+        let made = (assignment.engine, assignment.preferences);
+        let how = (assignment.reruns, &context.cancel);
+        match (&drawn, &portions) {
+            // What is learned from a portion is learned from some millions of rows.
+            (Some(one), Some(all)) => {
+                let shown =
+                    Candidates::of(&one.table, &one.requirements, &one.tables, &one.lineage);
+                let of_one = (&one.table, &one.requirements);
+                let attacked = attacks(of_one, made, &shown, how);
+                let attacked = verify::of_one_portion(attacked, all.number());
+                verdict.checks.extend(attacked);
+            }
+            _ => {
+                let shown = of_all.as_ref().into_iter();
+                let attacked =
+                    shown.flat_map(|shown| attacks((table, requirements), made, shown, how));
+                verdict.checks.extend(attacked);
+            }
         }
-        if verdict.holds() {
-            let made = (assignment.engine, assignment.preferences);
-            let shown = &produced.candidates;
-            let how = (assignment.reruns, &context.cancel);
-            let attacked = attacks((table, requirements), made, shown, how);
-            verdict.checks.extend(attacked);
+        if let Some(shown) = &of_all {
             let beside = verify::together(shown, assignment.public, &context.cancel);
             verdict.checks.extend(beside);
         }
-        produced.verdict = Some(verdict);
     }
+    produced.verdict = verdict;
+    produced.candidates = of_all.unwrap_or_default();
     Ok(())
 }
 
@@ -298,19 +329,19 @@ fn refuse(found: Vec<Identifying>) -> Result<(), ProduceError> {
     }
 }
 
-/// What the verifier says of all that a run made.
-fn verdict(
-    assignment: &Assignment,
-    requirements: &Requirements,
-    (produced, published): (&Produced, &[PublishedTable]),
-    context: &RunContext,
-) -> Verdict {
-    verify(&verify::Evidence {
+/// What the verifier is given of all that a run made.
+fn verify_evidence<'a>(
+    assignment: &'a Assignment,
+    requirements: &'a Requirements,
+    (produced, published): (&'a Produced, &'a [PublishedTable]),
+    context: &'a RunContext,
+) -> verify::Evidence<'a> {
+    verify::Evidence {
         table: assignment.table,
         requirements,
         ordered: verify::Ordered {
             engine: assignment.engine.name(),
-            parameters: &assignment.engine.parameters(),
+            parameters: assignment.engine.parameters(),
             input: &assignment.input,
             suppressed: assignment.suppressed,
             reproducible_seed: assignment.reproducible_seed,
@@ -324,8 +355,8 @@ fn verdict(
         seed: &context.seed,
         dataset_secret: &context.dataset_secret,
         cancel: &context.cancel,
-        at_once: verify::AtOnce::default(),
-    })
+        at_once: verify::AtOnce::rows(assignment.rows_at_once),
+    }
 }
 
 /// Whether a schema has the statistic that a report is to tell.
@@ -409,7 +440,7 @@ fn encode(
     let manifest = Manifest {
         format: Manifest::FORMAT.into(),
         engine: engine.into(),
-        parameters: assignment.engine.parameters(),
+        parameters: assignment.engine.parameters().clone(),
         records,
         excluded: rounded_to_tens(release.excluded),
         suppressed: rounded_to_tens(assignment.suppressed),

@@ -69,6 +69,9 @@ pub struct AtOnce<'a> {
 }
 
 impl AtOnce<'_> {
+    /// So many where nothing else is said.
+    pub const ROWS: usize = 1 << 22;
+
     /// So many rows at most, unless those that stand together are more.
     pub fn rows(rows: usize) -> Self {
         Self { rows, whole: None }
@@ -77,7 +80,7 @@ impl AtOnce<'_> {
 
 impl Default for AtOnce<'_> {
     fn default() -> Self {
-        Self::rows(1 << 22)
+        Self::rows(Self::ROWS)
     }
 }
 

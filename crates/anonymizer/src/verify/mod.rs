@@ -61,6 +61,7 @@ pub use evidence::{AtOnce, Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use inference::inference;
 pub use minimality::{Rerun, minimality, reruns};
+pub use portions::{Portion, Portions, of_one_portion, portions};
 pub use series::{Judged, Series, Shape, series, series_safe};
 pub use transformed::MovedDates;
 pub use verdict::{Check, Place, Section, State, Verdict};

@@ -120,7 +120,7 @@ impl Case {
     ) -> Result<Self, EngineError> {
         let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
         let parts = engine.parts_of(&requirements)?;
-        let (made, parameters) = ((table, requirements), engine.parameters());
+        let (made, parameters) = ((table, requirements), engine.parameters().clone());
         Ok(Self {
             dataset_secret: Seed::of_number(seed),
             parts,

@@ -67,7 +67,8 @@ impl Ill {
         let requirements = Requirements::new(&table, policy, &[]);
         let release = parsed.run(&table, &requirements, &RunContext::silent(0))?;
         let both = (table, requirements);
-        let case = Case::made_by(engine, both, parsed.parameters(), release.clone()).drawn_by(0);
+        let case =
+            Case::made_by(engine, both, parsed.parameters().clone(), release.clone()).drawn_by(0);
         let verdict = case.verdict();
         let failed: Vec<_> = verdict.failed().collect();
         assert!(verdict.holds(), "{engine}: {failed:#?}");

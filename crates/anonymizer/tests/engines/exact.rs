@@ -73,6 +73,8 @@ fn run(
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: AtOnce::ROWS,
         verify: true,
         report: true,
     };
@@ -217,7 +219,7 @@ fn the_verifier_refuses_what_the_job_did_not_accept() {
             requirements: &Requirements::new(&table, policy, &[]),
             ordered: Ordered {
                 engine: name,
-                parameters: &engine.parameters(),
+                parameters: engine.parameters(),
                 input: &made.manifest.input,
                 suppressed: 0,
                 reproducible_seed: false,

@@ -77,6 +77,8 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
         verify: true,
         report: true,
     };

@@ -140,6 +140,8 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
         fit: None,
         population_table: None,
         reruns: 0,
+        keeps_shown: true,
+        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
         verify: true,
         report: true,
     };

@@ -15,8 +15,10 @@ mod connected;
 mod join;
 mod whole;
 
+use rand::RngExt;
+
 use crate::microdata::{Codes, RecordIndex, SubjectIndex, Table};
-use crate::privacy::Requirements;
+use crate::privacy::{Model, RecordTerms, Requirements, Seed};
 use crate::release::{Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage};
 
 use self::connected::Connected;
@@ -26,14 +28,37 @@ use super::evidence::{AtOnce, Evidence};
 use super::shape::MICRODATA;
 use super::verdict::{Check, Place};
 
-/// The own checks of a family: of the whole release, or of its portions.
-pub(super) fn checks(evidence: &Evidence, own: &dyn Fn(&Evidence) -> Vec<Check>) -> Vec<Check> {
+/// Seed and stream of the draw of a portion.
+const SEED: u64 = 20;
+const STAGE: u32 = 4;
+
+/// Says of checks that they are about the one portion that was drawn of so many.
+pub fn of_one_portion(checks: Vec<Check>, portions: u16) -> Vec<Check> {
+    let number = f64::from(portions);
+    let checks = checks.into_iter();
+    checks
+        .map(|check| check.with_figure("one_portion_of", number))
+        .collect()
+}
+
+/// The portions of a release; none of one that is looked at as a whole.
+pub fn portions(evidence: &Evidence) -> Option<Portions> {
+    let model = &evidence.requirements.policy().model;
+    let is_of_classes = matches!(
+        model,
+        Model::Generalized { .. } | Model::Bucketized { .. } | Model::Personalized { .. }
+    );
     let rows = evidence
         .published(MICRODATA)
         .map_or(0, PublishedTable::rows);
     let is_large = rows > evidence.at_once.rows && evidence.at_once.whole.is_none();
-    let connected = is_large.then(|| Connected::of(evidence)).flatten();
-    let portions = connected.and_then(|found| found.portions(evidence.at_once.rows));
+    let connected = (is_of_classes && is_large).then(|| Connected::of(evidence));
+    connected.flatten()?.portions(evidence.at_once.rows)
+}
+
+/// The own checks of a family: of the whole release, or of its portions.
+pub(super) fn checks(evidence: &Evidence, own: &dyn Fn(&Evidence) -> Vec<Check>) -> Vec<Check> {
+    let portions = portions(evidence);
     let whole = portions.as_ref().and_then(|_| OfWhole::of(evidence));
     let (Some(portions), Some(whole)) = (portions, whole) else {
         return own(evidence);
@@ -41,7 +66,7 @@ pub(super) fn checks(evidence: &Evidence, own: &dyn Fn(&Evidence) -> Vec<Check>)
     let mut all = None;
     for number in 0..portions.number {
         evidence.cancel.heed();
-        let portion = Portion::of(evidence, &portions, number);
+        let portion = portions.portion(evidence, number);
         let mut found = own(&portion.evidence(evidence, &whole));
         for check in &mut found {
             portion.place(check);
@@ -54,8 +79,8 @@ pub(super) fn checks(evidence: &Evidence, own: &dyn Fn(&Evidence) -> Vec<Check>)
     all.unwrap_or_default()
 }
 
-/// Which portion each number of a release is in.
-pub(super) struct Portions {
+/// Which portion each group and bucket of a release is in.
+pub struct Portions {
     /// Number of portions.
     number: u16,
     /// Names of the spaces of numbers: of groups, then of the buckets of attributes.
@@ -65,6 +90,24 @@ pub(super) struct Portions {
 }
 
 impl Portions {
+    /// How many there are.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The portion that stands for all where an attack learns from one alone: drawn by
+    /// the verifier's own number, the same one every time.
+    pub fn drawn(&self) -> u16 {
+        Seed::of_number(SEED)
+            .stream(STAGE, 0)
+            .random_range(0..self.number)
+    }
+
+    /// A portion of the release that they are of, by its number from 0.
+    pub fn portion(&self, evidence: &Evidence, number: u16) -> Portion {
+        Portion::of(evidence, self, number)
+    }
+
     /// The space with this name.
     fn space(&self, name: &str) -> Option<usize> {
         self.spaces.iter().position(|space| space == name)
@@ -81,11 +124,15 @@ fn space_of_buckets(attribute: &str) -> String {
 }
 
 /// A portion of a release as a release of its own.
-struct Portion {
-    table: Table,
-    requirements: Requirements,
-    tables: Vec<PublishedTable>,
-    lineage: Lineage,
+pub struct Portion {
+    /// The records that are published in it.
+    pub table: Table,
+    /// What they ask for.
+    pub requirements: Requirements,
+    /// Its rows, with groups and buckets numbered anew.
+    pub tables: Vec<PublishedTable>,
+    /// The subject of each row.
+    pub lineage: Lineage,
     /// Rows of each table in the release.
     rows: Vec<Vec<u32>>,
     spaces: Vec<String>,
@@ -313,10 +360,7 @@ fn some_rows(
 }
 
 /// What the subject of a row of a regular release asks for.
-fn terms_of_row<'a>(
-    evidence: &Evidence<'a>,
-    row: usize,
-) -> Option<&'a crate::privacy::RecordTerms> {
+fn terms_of_row<'a>(evidence: &Evidence<'a>, row: usize) -> Option<&'a RecordTerms> {
     let subject = evidence.lineage.of(MICRODATA)?.get(row)?;
     Some(evidence.requirements.of(RecordIndex(subject.0)))
 }

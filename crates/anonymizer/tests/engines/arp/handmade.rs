@@ -32,7 +32,7 @@ pub fn publish_by(
     let context = RunContext::silent(seed);
     let release = parsed.run(&table, &requirements, &context)?;
     let made = (table, requirements);
-    let case = Case::made_by(engine, made, parsed.parameters(), release);
+    let case = Case::made_by(engine, made, parsed.parameters().clone(), release);
     Ok(case.drawn_by(seed))
 }
 
