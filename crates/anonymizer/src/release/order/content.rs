@@ -95,11 +95,14 @@ impl Ranked {
             .collect();
         if !others.is_empty() {
             let number = |row: u32| others.iter().map(move |numbers| numbers[row as usize]);
+            // Rows that nothing tells apart stay as they are, also in a release of parts.
+            let compare =
+                |one: u32, other: u32| number(one).cmp(number(other)).then(one.cmp(&other));
             let keys = &self.keys;
             self.rows.each_part(|rows| {
                 let same = |one: &u32, other: &u32| keys.row(*one) == keys.row(*other);
                 for alike in rows.chunk_by_mut(same) {
-                    alike.sort_unstable_by(|&one, &other| number(one).cmp(number(other)));
+                    alike.sort_unstable_by(|&one, &other| compare(one, other));
                 }
             });
         }

@@ -57,10 +57,11 @@ impl Keys {
         Self { words, of_rows }
     }
 
-    /// Sorts rows by their keys.
+    /// Sorts rows, which ascend, by their keys; those with the same stay as they are.
     pub fn sort(&self, rows: &mut [u32]) {
         if self.words > 2 {
-            rows.sort_unstable_by(|&one, &other| self.row(one).cmp(self.row(other)));
+            let key = |row: u32| (self.row(row), row);
+            rows.sort_unstable_by(|&one, &other| key(one).cmp(&key(other)));
             return;
         }
         let key = |row: u32| {
