@@ -16,37 +16,69 @@ pub(super) struct Keys {
     of_rows: Vec<u64>,
 }
 
-/// Where a column stands in a key.
+/// Where the values of a column stand in a key.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    word: usize,
+    shift: u32,
+    bits: u32,
+}
+
+impl Place {
+    /// The places of columns from the left, whose values take so many bits at the
+    /// most, and the number of words of a key.
+    pub fn of(bits: impl Iterator<Item = u32>) -> (Vec<Self>, usize) {
+        let (mut word, mut left) = (0, u64::BITS);
+        let places = bits.map(|bits| {
+            if bits > left {
+                word += 1;
+                left = u64::BITS;
+            }
+            left -= bits;
+            // A place of no bits may stand at the very end of a word.
+            let shift = left % u64::BITS;
+            Self { word, shift, bits }
+        });
+        let places = places.collect();
+        (places, word + 1)
+    }
+
+    /// Adds a value to a key that has 0 here.
+    #[inline]
+    pub fn put(self, key: &mut [u64], value: u64) {
+        key[self.word] |= value << self.shift;
+    }
+
+    /// The value in a key.
+    #[inline]
+    pub fn get(self, key: &[u64]) -> u64 {
+        match self.bits {
+            0 => 0,
+            bits => key[self.word] >> self.shift & u64::MAX >> (u64::BITS - bits),
+        }
+    }
+}
+
+/// A column and its place in a key.
 struct Field<'a> {
     column: &'a PublishedColumn,
     /// Rank of each cell of a dictionary.
     ranks: Vec<u32>,
-    word: usize,
-    shift: u32,
+    place: Place,
 }
 
 impl Keys {
     /// The keys of all rows in some columns of one table.
     pub fn of(columns: &[&PublishedColumn], rows: usize) -> Self {
         let ranked: Vec<(Vec<u32>, u32)> = columns.par_iter().map(|column| ranks(column)).collect();
-        let mut fields = Vec::with_capacity(columns.len());
-        let (mut word, mut left) = (0, u64::BITS);
-        for (column, (ranks, bits)) in columns.iter().zip(ranked) {
-            if bits > left {
-                word += 1;
-                left = u64::BITS;
-            }
-            left -= bits;
-            fields.push(Field {
-                column,
-                ranks,
-                word,
-                shift: left,
-            });
-        }
-        // A field of no bits may stand at the very end of a word.
-        fields.retain(|field| field.shift < u64::BITS);
-        let words = word + 1;
+        let (places, words) = Place::of(ranked.iter().map(|&(_, bits)| bits));
+        let fields = columns.iter().zip(ranked).zip(places);
+        let fields = fields.map(|((column, (ranks, _)), place)| Field {
+            column,
+            ranks,
+            place,
+        });
+        let fields: Vec<Field<'_>> = fields.filter(|field| field.place.bits > 0).collect();
         let mut of_rows = vec![0_u64; rows * words];
         let tasks = of_rows.par_chunks_mut(ROWS_PER_TASK * words).enumerate();
         tasks.for_each(|(task, keys)| {
@@ -86,12 +118,12 @@ impl Field<'_> {
         match &self.column.cells {
             Cells::Numbers(numbers) => {
                 for (key, number) in keys.zip(&numbers[first..]) {
-                    key[self.word] |= number << self.shift;
+                    self.place.put(key, *number);
                 }
             }
             Cells::Dictionary { codes, .. } => of_width!(codes, codes => {
                 for (key, &code) in keys.zip(&codes[first..]) {
-                    key[self.word] |= u64::from(self.ranks[code as usize]) << self.shift;
+                    self.place.put(key, self.ranks[code as usize].into());
                 }
             }),
         }

@@ -24,12 +24,14 @@
 //!
 //! `keys` packs what rows show, `spaces` finds what numbers belong together,
 //! `grouped` what belongs to a number, `content` ranks them, `columns` sorts and
-//! moves rows.
+//! moves rows. `merge` does the same for a release whose parts are never in memory
+//! together.
 
 mod columns;
 mod content;
 mod grouped;
 mod keys;
+mod merge;
 mod spaces;
 
 #[cfg(test)]
@@ -44,6 +46,8 @@ use super::cell::Cell;
 use super::lineage::Lineage;
 use super::table::{Content, PublishedColumn, PublishedTable};
 
+pub use merge::{Alike, Chunks, OrderedParts, PartGroup, PartNumber, Rooms};
+
 use columns::{permute, sort_by_columns, sort_inside_buckets};
 use content::Ranked;
 use spaces::Spaces;
@@ -51,10 +55,22 @@ use spaces::Spaces;
 /// Puts the tables of a release into the order in which it is published, its
 /// lineage with them.
 pub fn order(tables: &mut [PublishedTable], lineage: &mut Lineage, seed: &Seed) {
-    for entry in &mut lineage.tables {
+    order_rows(tables, lineage, seed);
+}
+
+/// The same; gives for each table of the lineage which row each was before, none where
+/// its rows stand as they did.
+fn order_rows(
+    tables: &mut [PublishedTable],
+    lineage: &mut Lineage,
+    seed: &Seed,
+) -> Vec<Option<Vec<u32>>> {
+    let entries = lineage.tables.iter_mut();
+    let rows = entries.map(|entry| {
         sort_inside_buckets(tables, &entry.table, &mut entry.subjects);
-        by_content(tables, &entry.table, (&mut entry.subjects, seed));
-    }
+        by_content(tables, &entry.table, (&mut entry.subjects, seed))
+    });
+    let rows = rows.collect();
     let is_list = |table: &PublishedTable| {
         let is_declaration = |column: &PublishedColumn| column.content == Content::Column;
         lineage.of(&table.name).is_none() && !table.columns.iter().any(is_declaration)
@@ -62,20 +78,20 @@ pub fn order(tables: &mut [PublishedTable], lineage: &mut Lineage, seed: &Seed) 
     for table in tables.iter_mut().filter(|table| is_list(table)) {
         sort_by_columns(table);
     }
+    rows
 }
 
-/// Numbers and sorts the table called `name`, which has a row a subject.
+/// Numbers and sorts the table called `name`, which has a row a subject; gives its
+/// rows in their new order, none where it has no numbers.
 fn by_content(
     tables: &mut [PublishedTable],
     name: &str,
     (subjects, seed): (&mut Vec<SubjectIndex>, &Seed),
-) {
-    let Some(at) = tables.iter().position(|table| table.name == name) else {
-        return;
-    };
+) -> Option<Vec<u32>> {
+    let at = tables.iter().position(|table| table.name == name)?;
     let spaces = Spaces::of(tables, at);
     if spaces.spaces.is_empty() {
-        return;
+        return None;
     }
     let ranked = Ranked::of(tables, &spaces, (subjects, seed));
     spaces.renumber(tables, &ranked.numbers);
@@ -85,6 +101,7 @@ fn by_content(
         || rows.iter().map(|&row| subjects[row as usize]).collect(),
     );
     *subjects = moved;
+    Some(rows)
 }
 
 /// The order of cells of one column.
