@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use vizard_anonymizer::engine::Scratch;
 use vizard_anonymizer::microdata::Spill;
 
 /// Room for the subjects of an upload, for the cells of a row group, or for the
@@ -43,6 +45,30 @@ impl SpillFile {
             let _first = self.failure.set(error);
             said
         })
+    }
+}
+
+/// Room in temporary files without a name: in a folder, or where temporary files are.
+#[derive(Clone, Debug, Default)]
+pub struct UnnamedFiles(Option<PathBuf>);
+
+impl UnnamedFiles {
+    /// Files on the disk of this folder, which is made if it is not there.
+    pub fn beside(folder: PathBuf) -> Self {
+        Self(Some(folder))
+    }
+}
+
+impl Scratch for UnnamedFiles {
+    fn room(&self) -> io::Result<Box<dyn Spill + Send + Sync>> {
+        let file = match &self.0 {
+            None => tempfile::tempfile()?,
+            Some(folder) => {
+                std::fs::create_dir_all(folder)?;
+                tempfile::tempfile_in(folder)?
+            }
+        };
+        Ok(Box::new(SpillFile::of(file)))
     }
 }
 

@@ -31,6 +31,7 @@ use super::release_hierarchies::{FOLDER, Files, LIST};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
 use crate::job::{NAME_CHARACTERS_MAX, OfflineSpec, draw_seed, job_name};
+use crate::spill_file::UnnamedFiles;
 
 /// Options of `vizard anonymize`.
 #[derive(Args, Debug)]
@@ -290,12 +291,14 @@ fn run_job(
     let bar = Bar::new();
     let drawn = std::io::IsTerminal::is_terminal(&std::io::stderr());
     let progress: &dyn Progress = if drawn { &bar } else { &Silent };
+    let scratch = UnnamedFiles::beside(parent_of(&options.out));
     let context = RunContext {
         seed: chosen.seed.clone(),
         dataset_secret: chosen.dataset_secret.clone(),
         progress,
         cancel: CancelFlag::default(),
         part: None,
+        scratch: &scratch,
     };
     let produced = produce(&assignment, &context, &mut |name| written.room(name), watch);
     bar.finish();

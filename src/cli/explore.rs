@@ -30,6 +30,7 @@ use super::input::{Input, InputOptions, read};
 use super::options::cores;
 use super::parts::refuse_unknown;
 use crate::job::{JobFailure, SettingOutcome, draw_seed, figures, not_measured};
+use crate::spill_file::UnnamedFiles;
 use crate::web::exploration_page;
 
 /// What is known so far, a line each.
@@ -386,6 +387,7 @@ fn measured(input: &Input, setting: &Setting) -> Result<(Option<String>, Option<
         progress: &Silent,
         cancel: CancelFlag::default(),
         part: None,
+        scratch: &UnnamedFiles::default(),
     };
     let produced = match produce(&assignment, &context, &mut in_memory, &mut Unobserved) {
         Ok(produced) => produced,

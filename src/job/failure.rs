@@ -71,7 +71,7 @@ impl JobFailure {
             Self::SeriesUnknown => "series-unknown",
             Self::SeriesUnsafe(_) => "series-unsafe",
             Self::AttemptsExhausted => "attempts-exhausted",
-            Self::Internal => "internal",
+            Self::Internal | Self::Engine(EngineError::Room(_)) => "internal",
         }
     }
 

@@ -29,6 +29,7 @@ use crate::failpoint;
 use crate::ids::ExplorationId;
 use crate::job::composition::compare;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
+use crate::spill_file::UnnamedFiles;
 use crate::store::{
     AcquiredJob, Composed, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
 };
@@ -356,12 +357,14 @@ fn run_loaded(
             report: true,
         };
         // Kept with the job: a second attempt gives the same bytes.
+        let scratch = UnnamedFiles::default();
         let context = RunContext {
             seed: secrets.seed,
             dataset_secret: secrets.dataset_secret,
             progress: watch,
             cancel: watch.flag(),
             part: None,
+            scratch: &scratch,
         };
         let mut rooms =
             |_: &str| -> std::io::Result<TextRoom> { Ok(Box::new(PackedRoom::default())) };

@@ -97,6 +97,14 @@ impl<E: engine::Engine> Runs for E {
     }
 }
 
+/// What a run gave.
+pub(super) enum Outcome {
+    /// A release in memory.
+    Whole(Release),
+    /// One in parts, in room beside the memory.
+    Parts(Box<parts::Union>),
+}
+
 /// One engine with its parameters.
 #[derive(Clone, Debug)]
 pub struct Engine {
@@ -251,28 +259,31 @@ impl Engine {
         requirements: &Requirements,
         context: &RunContext,
     ) -> Result<Release, EngineError> {
-        let mut release = self.make(table, requirements, context)?;
-        order(&mut release.tables, &mut release.lineage, &context.seed);
-        Ok(release)
+        match self.make(table, requirements, context)? {
+            Outcome::Whole(release) => Ok(release),
+            Outcome::Parts(parts) => Ok(parts.release(context.scratch)?),
+        }
     }
 
-    /// Runs the engine, part by part where the table is published in parts; tables
-    /// are in no order.
-    fn make(
+    /// Runs the engine, part by part where the table is published in parts. Tables are
+    /// in the order in which they are published.
+    pub(super) fn make(
         &self,
         table: &Table,
         requirements: &Requirements,
         context: &RunContext,
-    ) -> Result<Release, EngineError> {
+    ) -> Result<Outcome, EngineError> {
         let run = &*self.runs;
         if let Some(parts) = self.parts_of(requirements)? {
             let max_excluded = self.parameters["max_excluded"].as_f64().unwrap_or(0.0);
             let how = (parts, max_excluded);
-            if let Some(release) = parts::run(run, (table, requirements), context, how)? {
-                return Ok(release);
+            if let Some(union) = parts::run(run, (table, requirements), context, how)? {
+                return Ok(Outcome::Parts(Box::new(union)));
             }
         }
-        run.run(table, requirements, context)
+        let mut release = run.run(table, requirements, context)?;
+        order(&mut release.tables, &mut release.lineage, &context.seed);
+        Ok(Outcome::Whole(release))
     }
 
     /// What a release of a table shows of its subjects, by the seed and the secret
@@ -292,7 +303,7 @@ impl Engine {
             cancel: cancel.clone(),
             ..RunContext::silent(number)
         };
-        let release = self.make(table, &requirements, &context).ok()?;
+        let release = self.run(table, &requirements, &context).ok()?;
         let tables = &release.tables;
         Some(Candidates::of(
             table,

@@ -12,21 +12,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::engine::{EngineError, Progress, RunContext};
+use crate::engine::{EngineError, Progress, RunContext, Scratch};
 use crate::microdata::{PopulationTable, Preference, Schema, Table};
 use crate::privacy::{BlockForm, CancelFlag, Cancelled, History, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
-    AcceptedExact, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
-    PublishedTable, Release, Transformed, WireFault, guarantees, rounded_to_tens, statement,
+    AcceptedExact, InputDescription, Kept, Lineage, MadeBy, MadeInParts, Manifest, Normalized,
+    PublishedExactly, PublishedTable, TableLineage, Transformed, WireFault, guarantees,
+    rounded_to_tens, statement,
 };
 use crate::utility::{self, Fit};
 use crate::verify::{self, Verdict, verify};
 
 use super::Engine;
-use super::encoded::{EncodedTable, TextRooms};
+use super::encoded::{EncodedTable, TableWriter, TextRooms};
+use super::engines::Outcome;
 use super::identifying::{Identifying, check_accepted, listed, look_like_identifiers, stand_out};
+use super::parts::Union;
 
 /// Stages that follow the engine's own steps.
 const STAGES_AFTER_ENGINE: u32 = 3;
@@ -104,13 +107,22 @@ impl Observer for Unobserved {
 pub enum ProduceError {
     /// The engine gave no release, or was stopped.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(EngineError),
     /// Attributes that are published as they are identify people.
     #[error("published as they are, these attributes identify people: {}", listed(.0))]
     Identifying(Vec<Identifying>),
-    /// The room for the text of the tables failed.
-    #[error("the text of the tables could not be kept: {0}")]
+    /// The room for the text of the tables failed, or that for their parts.
+    #[error("tables, or what their parts gave, could not be kept: {0}")]
     Room(io::ErrorKind),
+}
+
+impl From<EngineError> for ProduceError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Room(kind) => Self::Room(kind),
+            error => Self::Engine(error),
+        }
+    }
 }
 
 impl From<io::Error> for ProduceError {
@@ -181,11 +193,12 @@ fn produce_all(
     let steps = Steps::new(context.progress);
     let inner = steps.told(context);
     let engine = assignment.engine;
-    let release = engine.run(assignment.table, &requirements, &inner)?;
+    let made = engine.make(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
-    let excluded = release.excluded;
-    let (manifest, tables, lineage) = encode(assignment, &requirements, release, rooms)?;
+    let written = Written::of(made, context.scratch, rooms)?;
+    let excluded = written.excluded;
+    let (manifest, tables, lineage) = describe(assignment, &requirements, written);
     context.check()?;
     observer.begins(Stage::Verify);
     steps.after(2, "verifying");
@@ -417,24 +430,89 @@ pub fn report(
     serde_json::to_value(report).unwrap_or(Value::Null)
 }
 
-/// Writes the tables down and describes them; the engine's own are dropped.
-fn encode(
+/// What was written of a release.
+struct Written {
+    tables: Vec<EncodedTable>,
+    lineage: Lineage,
+    excluded: u64,
+    kept: Option<Kept>,
+    parts: Option<MadeInParts>,
+}
+
+impl Written {
+    /// Writes the tables down; the engine's own are dropped.
+    fn of(
+        made: Outcome,
+        scratch: &dyn Scratch,
+        rooms: &mut TextRooms<'_>,
+    ) -> Result<Self, ProduceError> {
+        let release = match made {
+            Outcome::Whole(release) => release,
+            Outcome::Parts(union) => return Ok(Self::of_parts(*union, scratch, rooms)?),
+        };
+        let tables = release.tables.iter();
+        let tables = tables
+            .map(|table| EncodedTable::write(table, rooms(&table.name)?))
+            .collect::<io::Result<Vec<EncodedTable>>>()?;
+        Ok(Self {
+            tables,
+            lineage: release.lineage,
+            excluded: release.excluded,
+            kept: release.kept,
+            parts: release.parts,
+        })
+    }
+
+    /// Writes a release in parts, chunk after chunk of its rows.
+    fn of_parts(
+        union: Union,
+        scratch: &dyn Scratch,
+        rooms: &mut TextRooms<'_>,
+    ) -> io::Result<Self> {
+        let (excluded, parts) = (union.excluded, union.made_in_parts);
+        let mut tables: Vec<(String, TableWriter)> = Vec::new();
+        let mut lineage: Vec<TableLineage> = Vec::new();
+        union.write(scratch, &mut |chunk, subjects| {
+            if tables.last().is_none_or(|(name, _)| *name != chunk.name) {
+                // The first table has a row a subject.
+                if tables.is_empty() {
+                    lineage.push(TableLineage {
+                        table: chunk.name.clone(),
+                        subjects: Vec::new(),
+                    });
+                }
+                let writer = TableWriter::new(rooms(&chunk.name)?);
+                tables.push((chunk.name.clone(), writer));
+            }
+            if let Some(lineage) = lineage.first_mut() {
+                lineage.subjects.extend(subjects);
+            }
+            match tables.last_mut() {
+                Some((_, writer)) => writer.rows(&chunk),
+                None => Ok(()),
+            }
+        })?;
+        let tables = tables.into_iter();
+        Ok(Self {
+            tables: tables.map(|(_, writer)| writer.finish()).collect(),
+            lineage: Lineage { tables: lineage },
+            excluded,
+            kept: None,
+            parts,
+        })
+    }
+}
+
+/// Describes what was written.
+fn describe(
     assignment: &Assignment,
     requirements: &Requirements,
-    release: Release,
-    rooms: &mut TextRooms<'_>,
-) -> Result<(Manifest, Vec<EncodedTable>, Lineage), ProduceError> {
-    let tables = release.tables.iter();
-    let tables: Vec<EncodedTable> = tables
-        .map(|table| EncodedTable::write(table, rooms(&table.name)?))
-        .collect::<Result<_, _>>()?;
-    let records = release
-        .lineage
-        .tables
-        .iter()
-        .map(|table| table.subjects.len() as u64)
-        .max()
-        .unwrap_or(0);
+    written: Written,
+) -> (Manifest, Vec<EncodedTable>, Lineage) {
+    let (tables, lineage) = (written.tables, written.lineage);
+    let records = lineage.tables.iter();
+    let records = records.map(|table| table.subjects.len() as u64);
+    let records = records.max().unwrap_or(0);
     let engine = assignment.engine.name();
     let (schema, policy) = (assignment.table.schema(), requirements.ordered());
     let manifest = Manifest {
@@ -442,7 +520,7 @@ fn encode(
         engine: engine.into(),
         parameters: assignment.engine.parameters().clone(),
         records,
-        excluded: rounded_to_tens(release.excluded),
+        excluded: rounded_to_tens(written.excluded),
         suppressed: rounded_to_tens(assignment.suppressed),
         normalized: Normalized::of(assignment.table),
         transformed: Transformed::of(schema),
@@ -460,8 +538,8 @@ fn encode(
         ),
         published_exactly: PublishedExactly::default(),
         accept_exact: assignment.accept_exact.to_vec(),
-        kept: release.kept.map(Kept::published),
-        parts: release.parts,
+        kept: written.kept.map(Kept::published),
+        parts: written.parts,
         tables: tables
             .iter()
             .map(|table| table.description.clone())
@@ -473,7 +551,7 @@ fn encode(
         unverified: false,
         reproducible_seed: assignment.reproducible_seed,
     };
-    Ok((manifest, tables, release.lineage))
+    (manifest, tables, lineage)
 }
 
 /// Tells the stages after the engine's own steps as further steps.
@@ -498,6 +576,7 @@ impl<'a> Steps<'a> {
             progress: self,
             cancel: context.cancel.clone(),
             part: context.part,
+            scratch: context.scratch,
         }
     }
 

@@ -3,11 +3,13 @@
 //! Threads are those of the rayon pool that the caller runs the engine in;
 //! their number never changes the result.
 
+use std::io;
+
 use rand_chacha::ChaCha12Rng;
 
 use super::error::EngineError;
 use super::kernel::SplitPosition;
-use crate::microdata::AttributeIndex;
+use crate::microdata::{AttributeIndex, Spill};
 use crate::privacy::{CancelFlag, ProtectedIndex, Seed};
 
 /// Receives what a run has done so far. Called from any thread, often; an
@@ -24,6 +26,25 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn report(&self, _step: u32, _steps: u32, _label: &'static str, _fraction: f64) {}
+}
+
+/// Gives room beside the memory.
+pub trait Scratch: Sync {
+    /// Empty room; another one each time.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn room(&self) -> io::Result<Box<dyn Spill + Send + Sync>>;
+}
+
+/// Room in memory, for tables that are small.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InMemory;
+
+impl Scratch for InMemory {
+    fn room(&self) -> io::Result<Box<dyn Spill + Send + Sync>> {
+        Ok(Box::new(Vec::new()))
+    }
 }
 
 /// One of the parts of a table, each of which is published by itself: where it
@@ -82,6 +103,8 @@ pub struct RunContext<'a> {
     pub cancel: CancelFlag,
     /// Which part of a table is published; none where it is the whole.
     pub part: Option<PartOfTable<'a>>,
+    /// Room for what parts of a table gave, until all of them are there.
+    pub scratch: &'a dyn Scratch,
 }
 
 impl<'a> RunContext<'a> {
@@ -94,6 +117,7 @@ impl<'a> RunContext<'a> {
             progress: &Silent,
             cancel: CancelFlag::default(),
             part: None,
+            scratch: &InMemory,
         }
     }
 

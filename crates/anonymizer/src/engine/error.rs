@@ -50,6 +50,9 @@ pub enum EngineError {
     /// The run would need more than it may use.
     #[error("limit exceeded: {0}")]
     LimitExceeded(String),
+    /// The room for what parts of the table gave failed.
+    #[error("what parts of the table gave could not be kept: {0}")]
+    Room(std::io::ErrorKind),
     /// Someone asked the run to stop.
     #[error("cancelled")]
     Cancelled,
@@ -94,6 +97,12 @@ impl EngineError {
     /// The error of a diagnosis, or of the stop that ended its search.
     pub fn of_diagnosis(found: Result<Infeasible, Self>) -> Self {
         found.map_or_else(|stopped| stopped, Self::from)
+    }
+}
+
+impl From<std::io::Error> for EngineError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Room(error.kind())
     }
 }
 

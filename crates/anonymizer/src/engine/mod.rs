@@ -17,6 +17,6 @@ pub mod personalized;
 pub mod slicing;
 
 pub use crate::privacy::CancelFlag;
-pub use context::{PartOfTable, Progress, RunContext, Silent, WholeTable};
+pub use context::{InMemory, PartOfTable, Progress, RunContext, Scratch, Silent, WholeTable};
 pub use error::{EngineError, Infeasible};
 pub use info::{Engine, Info};

@@ -27,7 +27,7 @@ impl PublishedTable {
 
     /// The canonical table called `name` of the rows of all `parts`, which
     /// have the same columns and are at least one.
-    pub(super) fn join(name: &str, parts: &[Self]) -> Self {
+    pub(crate) fn join(name: &str, parts: &[Self]) -> Self {
         let column = |position: usize| {
             let parts = parts.iter().map(|part| &part.columns[position]);
             join(&parts.collect::<Vec<_>>())

@@ -15,9 +15,8 @@
 
 mod closeness;
 mod gathered;
+mod made;
 mod union;
-
-use std::collections::BTreeMap;
 
 use crate::engine::context::{PartOfTable, Progress, RunContext, WholeTable};
 use crate::engine::error::EngineError;
@@ -27,26 +26,22 @@ use crate::engine::kernel::outline::slices::{Counted, Slices};
 use crate::engine::kernel::outline::{Leaf, Outline, SetNumber, SideRule, Sizes};
 use crate::microdata::{CodedColumn, Role, Table};
 use crate::privacy::{Model, Parts, Policy, Requirements};
-use crate::release::{MadeInParts, Release};
+use crate::release::MadeInParts;
 
 use super::engines::Runs;
 use gathered::Gathered;
-use union::{Together, together, union};
+use made::{Made, MadeParts};
+pub(super) use union::Union;
+use union::{Together, together};
 
-/// What one part gave; subjects are those of the whole table.
-struct Made {
-    set: SetNumber,
-    release: Release,
-}
-
-/// Publishes a table in parts; the release is in no order yet. None where it can be
-/// published as a whole at the most: the engine says why it cannot.
+/// Publishes a table in parts; the release stands in room beside the memory. None where
+/// it can be published as a whole at the most: the engine says why it cannot.
 pub(super) fn run(
     engine: &dyn Runs,
     (table, requirements): (&Table, &Requirements),
     context: &RunContext<'_>,
     (parts, max_excluded): (Parts, f64),
-) -> Result<Option<Release>, EngineError> {
+) -> Result<Option<Union>, EngineError> {
     let gathered = Gathered::of(table, requirements, context)?;
     if gathered.leaves_out_more_than(max_excluded) {
         return Ok(None);
@@ -81,7 +76,7 @@ pub(super) fn run(
         whole: &whole,
         context,
     };
-    let mut made = BTreeMap::new();
+    let mut made = MadeParts::new(&context.seed, context.scratch);
     loop {
         let leaves = tree.parts();
         let join = match parting.publish(&leaves, &slices, &mut made)? {
@@ -89,18 +84,15 @@ pub(super) fn run(
                 Some(above) => above,
                 None => return Ok(None),
             },
-            None => match together(&gathered, &counted, &in_order(&leaves, &made)) {
+            None => match together(&gathered, &counted, (&made, &leaves))? {
                 Together::Joined(joined) => {
-                    let parts_made = leaves.iter().filter_map(|leaf| made.remove(&leaf.set));
-                    let release = union(&gathered, &joined, parts_made.collect());
                     let changes = !engine.outline_is_own_tree() || counted.rule.asks_of_values();
-                    return Ok(Some(Release {
-                        parts: changes.then_some(MadeInParts {
-                            sizes: parts,
-                            number: leaves.len() as u64,
-                        }),
-                        ..release
-                    }));
+                    let made_in_parts = changes.then_some(MadeInParts {
+                        sizes: parts,
+                        number: leaves.len() as u64,
+                    });
+                    let made = (made, leaves.as_slice());
+                    return Ok(Some(Union::of(&gathered, made, joined, made_in_parts)));
                 }
                 Together::Apart(one, other) => tree.common(one, other),
                 Together::Beyond(part) => match tree.above(part) {
@@ -109,7 +101,7 @@ pub(super) fn run(
                 },
             },
         };
-        made.retain(|&set, _| tree.common(set, join) != join);
+        made.retain(|set| tree.common(set, join) != join)?;
         tree.join(join);
     }
 }
@@ -125,12 +117,6 @@ fn sizes(engine: &dyn Runs, parts: Parts) -> Sizes {
             parts.records_min()
         },
     }
-}
-
-/// What the parts gave, by their places in the tree.
-fn in_order<'a>(leaves: &[Leaf], made: &'a BTreeMap<SetNumber, Made>) -> Vec<&'a Made> {
-    let parts = leaves.iter().filter_map(|leaf| made.get(&leaf.set));
-    parts.collect()
 }
 
 /// Refuses what cannot be kept part by part; `keeps_history` where a series keeps
@@ -171,10 +157,10 @@ impl Parting<'_> {
         &self,
         leaves: &[Leaf],
         slices: &Slices<'_>,
-        made: &mut BTreeMap<SetNumber, Made>,
+        made: &mut MadeParts<'_>,
     ) -> Result<Option<SetNumber>, EngineError> {
         for (number, &leaf) in (1..).zip(leaves) {
-            if made.contains_key(&leaf.set) {
+            if made.has(leaf.set) {
                 continue;
             }
             let progress = OfPart {
@@ -184,7 +170,7 @@ impl Parting<'_> {
             };
             match self.publish_one(leaf, slices.records(leaf.set), &progress) {
                 Ok(part) if leaf.set == 0 || !self.leaves_out_needlessly(&part) => {
-                    made.insert(leaf.set, part);
+                    made.insert(part)?;
                 }
                 Ok(_) | Err(EngineError::Infeasible(_)) => return Ok(Some(leaf.set)),
                 Err(error) => return Err(error),
@@ -222,6 +208,7 @@ impl Parting<'_> {
                 place: leaf.place,
                 whole: self.whole,
             }),
+            scratch: self.context.scratch,
         };
         let mut release = self.engine.run(&part, &requirements, &context)?;
         let of_rows = release.lineage.tables.iter_mut();

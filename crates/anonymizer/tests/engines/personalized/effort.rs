@@ -10,7 +10,7 @@ use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{CancelFlag, EngineError, Progress, RunContext};
+use vizard_anonymizer::engine::{CancelFlag, EngineError, InMemory, Progress, RunContext};
 use vizard_anonymizer::microdata::{Preference, Table};
 use vizard_anonymizer::privacy::{Requirements, Seed};
 
@@ -225,6 +225,7 @@ fn a_search_that_is_cancelled_ends_the_run_before_its_next_round() {
             progress: &impatient,
             cancel: impatient.flag.clone(),
             part: None,
+            scratch: &InMemory,
         };
         let outcome = engine.run(&table, &requirements, &context);
         assert!(matches!(outcome, Err(EngineError::Cancelled)), "{grouping}");

@@ -191,6 +191,12 @@ impl OrderedParts {
         }
     }
 
+    /// Whether parts have a table of this name.
+    pub fn has(&self, table: &str) -> bool {
+        let tables = self.shape.iter().flat_map(|shape| &shape.tables);
+        tables.into_iter().any(|one| one.name == table)
+    }
+
     /// A table without a row a subject, part by part. Numbers are those of the part:
     /// of different parts they mean different groups and buckets.
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::engine::context::{RunContext, Silent};
+use crate::engine::context::{InMemory, RunContext, Silent};
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::one_to_many::rmr::bounds::RowLayout;
 use crate::engine::one_to_many::rmr::diagnosis::plan_or_diagnosis;
@@ -189,6 +189,7 @@ fn a_cancelled_run_stops() {
         progress: &Silent,
         cancel,
         part: None,
+        scratch: &InMemory,
     };
     let result = run(&made.table, &made.requirements(&params), &params, &context);
     assert_eq!(result.err(), Some(EngineError::Cancelled));
