@@ -10,10 +10,13 @@ use serde::Serialize;
 
 use crate::release::Buckets;
 
+use super::class_sizes::ClassSizes;
 use super::evidence::JoinedEvidence;
 use super::histogram::Histogram;
+use super::pairing::{Pairing, Together};
 use super::report::{Audience, Description};
 use super::scale::Scale;
+use super::whole::Whole;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {
@@ -25,11 +28,6 @@ pub const DESCRIPTION: Description = Description {
 
 /// Bars of the histogram of ranges.
 const BINS: usize = 20;
-
-/// Values whose pairs are counted at most, and values of a bucket that is read.
-const PAIRED_VALUES_MAX: usize = 64;
-/// Buckets that a value must be in: in fewer, chance alone pairs it with another.
-const PAIRED_BUCKETS_MIN: usize = 20;
 
 /// Ranges of the buckets of a release.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,37 +55,88 @@ pub struct AttributeBuckets {
     pub pairing: Option<Pairing>,
 }
 
-/// How often one value shares the buckets of another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Pairing {
-    /// Share of the buckets of a value in which the other is too.
-    pub share: f64,
-    /// Share of all buckets that the other is in: what chance would bring.
-    pub chance: f64,
+/// Measures all buckets of a release at once.
+pub(super) fn measure(prepared: &JoinedEvidence<'_>, whole: &Whole) -> BucketRange {
+    let mut sums = BucketRangeSums::of(whole);
+    sums.add(prepared, whole);
+    sums.finish()
 }
 
-/// Measures all buckets.
-pub fn measure(prepared: &JoinedEvidence<'_>) -> BucketRange {
-    let mut attributes = BTreeMap::new();
-    for attribute in prepared.attributes() {
-        let Some(buckets) = &attribute.published.buckets else {
-            continue;
-        };
-        let scale = Scale::of_published(attribute.published, attribute.domain().hierarchy());
-        attributes.insert(attribute.published.name.to_owned(), sum_up(buckets, &scale));
+/// Ranges of buckets, added up portion by portion.
+#[derive(Debug)]
+pub(super) struct BucketRangeSums {
+    /// One for each attribute, in order of columns; none of one without buckets.
+    attributes: Vec<Option<(String, AttributeSums)>>,
+}
+
+/// Ranges of the buckets of an attribute.
+#[derive(Debug)]
+struct AttributeSums {
+    scale: Scale,
+    buckets: u64,
+    range: f64,
+    ranges: [u64; BINS],
+    cells: u64,
+    sizes: ClassSizes,
+    pairing: Together,
+}
+
+impl BucketRangeSums {
+    /// No bucket yet of the attributes that have some in the whole release.
+    pub(super) fn of(whole: &Whole) -> Self {
+        let attributes = whole.attributes().iter().map(|attribute| {
+            let shared = attribute.shared.as_ref()?;
+            let sums = AttributeSums {
+                scale: attribute.scale(),
+                buckets: 0,
+                // What a sum of nothing is, to the bit.
+                range: -0.0,
+                ranges: [0; BINS],
+                cells: 0,
+                sizes: ClassSizes::default(),
+                pairing: Together::of(shared),
+            };
+            Some((attribute.name.clone(), sums))
+        });
+        Self {
+            attributes: attributes.collect(),
+        }
     }
-    BucketRange { attributes }
+
+    /// Adds the buckets of a portion.
+    pub(super) fn add(&mut self, prepared: &JoinedEvidence<'_>, whole: &Whole) {
+        let known = self.attributes.iter_mut().zip(whole.attributes());
+        for (attribute, (sums, of_whole)) in prepared.attributes().zip(known) {
+            let buckets = attribute.published.buckets.as_ref();
+            let sums = sums.as_mut().map(|(_, sums)| sums);
+            if let (Some(buckets), Some(sums), Some(shared)) = (buckets, sums, &of_whole.shared) {
+                sums.add(buckets);
+                let positions = shared.positions(attribute.domain(), buckets);
+                sums.pairing.add(buckets, &positions);
+            }
+        }
+    }
+
+    /// The ranges of all portions.
+    pub(super) fn finish(self) -> BucketRange {
+        let attributes = self.attributes.into_iter().flatten();
+        BucketRange {
+            attributes: attributes
+                .map(|(name, sums)| (name, sums.finish()))
+                .collect(),
+        }
+    }
 }
 
-fn sum_up(buckets: &Buckets<'_>, scale: &Scale) -> AttributeBuckets {
-    let places: Vec<Option<f64>> = buckets
-        .cells()
-        .iter()
-        .map(|cell| scale.place(cell))
-        .collect();
-    let span = scale.span();
-    let ranges: Vec<f64> = (0..buckets.len())
-        .map(|bucket| {
+impl AttributeSums {
+    fn add(&mut self, buckets: &Buckets<'_>) {
+        let places: Vec<Option<f64>> = buckets
+            .cells()
+            .iter()
+            .map(|cell| self.scale.place(cell))
+            .collect();
+        let span = self.scale.span();
+        let ranges = (0..buckets.len()).map(|bucket| {
             let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
             for place in buckets
                 .coded_run(bucket)
@@ -95,64 +144,30 @@ fn sum_up(buckets: &Buckets<'_>, scale: &Scale) -> AttributeBuckets {
             {
                 (lo, hi) = (lo.min(place), hi.max(place));
             }
-            if span > 0.0 && hi > lo {
+            let range = if span > 0.0 && hi > lo {
                 (hi - lo) / span
             } else {
                 0.0
-            }
-        })
-        .collect();
-    let count = buckets.len().max(1) as f64;
-    let cells: u64 = buckets.sizes().iter().map(|&size| u64::from(size)).sum();
-    AttributeBuckets {
-        buckets: buckets.len() as u64,
-        mean_range: ranges.iter().sum::<f64>() / count,
-        ranges: Histogram::of_shares(ranges.iter().copied(), BINS),
-        mean_size: cells as f64 / count,
-        sizes: Histogram::of_whole(buckets.sizes().iter().copied()),
-        pairing: pairing(buckets),
-    }
-}
-
-/// The pair of values of which one is in the most buckets of the other beyond
-/// the share of all buckets that it is in. Of the most frequent values, and of
-/// buckets that are not so large that they hold most values anyway.
-fn pairing(buckets: &Buckets<'_>) -> Option<Pairing> {
-    let distinct = buckets.cells().len();
-    let small = (0..buckets.len()).filter(|&at| buckets.coded_run(at).count() <= PAIRED_VALUES_MAX);
-    let small: Vec<usize> = small.collect();
-    let mut of_value = vec![Vec::new(); distinct];
-    for &bucket in &small {
-        for (value, _) in buckets.coded_run(bucket) {
-            of_value[value as usize].push(bucket);
-        }
-    }
-    let mut values: Vec<usize> = (0..distinct).collect();
-    values.sort_by_key(|&value| std::cmp::Reverse(of_value[value].len()));
-    values.truncate(PAIRED_VALUES_MAX);
-    let mut worst: Option<Pairing> = None;
-    let mut together = vec![0_u64; distinct];
-    for value in values {
-        let own = &of_value[value];
-        if own.len() < PAIRED_BUCKETS_MIN {
-            break;
-        }
-        together.fill(0);
-        for &bucket in own {
-            for (other, _) in buckets.coded_run(bucket) {
-                together[other as usize] += 1;
-            }
-        }
-        for (other, &count) in together.iter().enumerate().filter(|(at, _)| *at != value) {
-            let found = Pairing {
-                share: count as f64 / own.len() as f64,
-                chance: of_value[other].len() as f64 / small.len() as f64,
             };
-            let beyond = |pairing: &Pairing| pairing.share - pairing.chance;
-            if worst.is_none_or(|worst| beyond(&found) > beyond(&worst)) {
-                worst = Some(found);
-            }
+            self.ranges[Histogram::bar_of_share(range, BINS)] += 1;
+            range
+        });
+        self.range += ranges.sum::<f64>();
+        self.buckets += buckets.len() as u64;
+        let sizes = buckets.sizes();
+        self.cells += sizes.iter().map(|&size| u64::from(size)).sum::<u64>();
+        self.sizes.add(sizes);
+    }
+
+    fn finish(self) -> AttributeBuckets {
+        let count = self.buckets.max(1) as f64;
+        AttributeBuckets {
+            buckets: self.buckets,
+            mean_range: self.range / count,
+            ranges: Histogram::from_share_counts(&self.ranges),
+            mean_size: self.cells as f64 / count,
+            sizes: Histogram::of_counted(self.sizes.iter()),
+            pairing: self.pairing.finish(),
         }
     }
-    worst
 }

@@ -21,6 +21,7 @@ use crate::release::Signatures;
 
 use super::report::{Audience, Description};
 use super::spread::{BINS_MAX, Spread};
+use super::whole::Whole;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {
@@ -98,52 +99,107 @@ pub struct PairCorrelation {
     pub after: f64,
 }
 
-/// Measures the pairs within the budget; `signatures` are of the rows of the
-/// spreads.
-pub fn measure(signatures: &Signatures, spreads: &[Spread<'_>]) -> Correlation {
-    let (starts, rows) = signatures.rows_by_class();
-    let classes = starts
-        .windows(2)
-        .map(|class| &rows[class[0] as usize..class[1] as usize]);
-    let alike: Vec<&[u32]> = classes.flat_map(|rows| rows.chunks(ROWS_MAX)).collect();
-    let is_sensitive: Vec<bool> = spreads.iter().map(Spread::is_sensitive).collect();
-    let (pairs, pairs_left_out) = pairs_within(&is_sensitive, |left, right| {
-        let (left, right) = (&spreads[left], &spreads[right]);
-        let added = if left.is_by_row() && right.is_by_row() {
-            rows.len()
-        } else {
-            alike.len()
-        };
-        let shares = left.mean_shares() * right.mean_shares();
-        rows.len() as u64 + (added as f64 * shares) as u64
-    });
-    let (before, after) = rayon::join(
-        || {
-            let pairs = pairs.par_iter();
-            pairs
-                .map(|&(left, right)| original(&spreads[left], &spreads[right]))
-                .collect::<Vec<Contingency>>()
-        },
-        || published(&alike, spreads, &pairs),
-    );
-    let pairs: Vec<PairCorrelation> = pairs
-        .iter()
-        .zip(before.iter().zip(&after))
-        .map(|(&(left, right), (before, after))| PairCorrelation {
-            attributes: [left, right].map(|at| spreads[at].name().to_owned()),
-            before: phi_squared(before, BINS_MAX),
-            after: phi_squared(after, BINS_MAX),
-        })
-        .collect();
-    let change: f64 = pairs
-        .iter()
-        .map(|pair| (pair.after - pair.before).abs())
-        .sum();
-    Correlation {
-        rows: rows.len() as u64,
-        mean_change: change / pairs.len().max(1) as f64,
-        pairs,
-        pairs_left_out,
+/// Measures the pairs within the budget of a release that is measured at once.
+pub(super) fn measure(
+    signatures: &Signatures,
+    spreads: &[Spread<'_>],
+    whole: &Whole,
+) -> Correlation {
+    let mut sums = CorrelationSums::of(whole);
+    sums.add(signatures, spreads);
+    sums.finish()
+}
+
+/// How often rows that look the same are added at once.
+pub(super) fn runs(signatures: &Signatures) -> u64 {
+    let sizes = signatures.sizes().iter();
+    let runs = sizes.map(|&size| u64::from(size).div_ceil(ROWS_MAX as u64));
+    runs.sum()
+}
+
+/// Contingency tables, added up portion by portion.
+#[derive(Debug)]
+pub(super) struct CorrelationSums {
+    rows: u64,
+    names: Vec<String>,
+    pairs: Vec<(usize, usize)>,
+    pairs_left_out: usize,
+    before: Vec<Contingency>,
+    after: Vec<Contingency>,
+}
+
+impl CorrelationSums {
+    /// Empty tables of the pairs that the budget allows for the whole release.
+    pub(super) fn of(whole: &Whole) -> Self {
+        let attributes = whole.attributes();
+        let is_sensitive: Vec<bool> = attributes.iter().map(|one| one.is_sensitive).collect();
+        let (pairs, pairs_left_out) = pairs_within(&is_sensitive, |left, right| {
+            let (left, right) = (&attributes[left], &attributes[right]);
+            let added = if left.is_by_row && right.is_by_row {
+                whole.rows()
+            } else {
+                whole.runs()
+            };
+            let shares = left.mean_shares() * right.mean_shares();
+            whole.rows() + (added as f64 * shares) as u64
+        });
+        let none = vec![[0.0; BINS_MAX * BINS_MAX]; pairs.len()];
+        Self {
+            rows: 0,
+            names: attributes.iter().map(|one| one.name.clone()).collect(),
+            pairs,
+            pairs_left_out,
+            before: none.clone(),
+            after: none,
+        }
+    }
+
+    /// Adds a portion; `signatures` are of the rows of the spreads.
+    pub(super) fn add(&mut self, signatures: &Signatures, spreads: &[Spread<'_>]) {
+        let (starts, rows) = signatures.rows_by_class();
+        let classes = starts
+            .windows(2)
+            .map(|class| &rows[class[0] as usize..class[1] as usize]);
+        let alike: Vec<&[u32]> = classes.flat_map(|rows| rows.chunks(ROWS_MAX)).collect();
+        let (before, after) = rayon::join(
+            || {
+                let pairs = self.pairs.par_iter();
+                pairs
+                    .map(|&(left, right)| original(&spreads[left], &spreads[right]))
+                    .collect::<Vec<Contingency>>()
+            },
+            || published(&alike, spreads, &self.pairs),
+        );
+        self.rows += rows.len() as u64;
+        for (all, more) in [(&mut self.before, before), (&mut self.after, after)] {
+            let cells = all.iter_mut().flatten().zip(more.iter().flatten());
+            cells.for_each(|(cell, more)| *cell += more);
+        }
+    }
+
+    /// φ² of all portions.
+    pub(super) fn finish(self) -> Correlation {
+        let tables = self.before.iter().zip(&self.after);
+        let pairs: Vec<PairCorrelation> = self
+            .pairs
+            .iter()
+            .zip(tables)
+            .map(|(&(left, right), (before, after))| PairCorrelation {
+                attributes: [left, right].map(|at| self.names[at].clone()),
+                before: phi_squared(before, BINS_MAX),
+                after: phi_squared(after, BINS_MAX),
+            })
+            .collect();
+        let change: f64 = pairs
+            .iter()
+            .map(|pair| (pair.after - pair.before).abs())
+            .sum();
+        Correlation {
+            rows: self.rows,
+            mean_change: change / pairs.len().max(1) as f64,
+            pairs,
+            pairs_left_out: self.pairs_left_out,
+        }
     }
 }
 

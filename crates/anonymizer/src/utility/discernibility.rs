@@ -7,6 +7,7 @@
 
 use serde::Serialize;
 
+use super::class_sizes::ClassSizes;
 use super::report::{Audience, Description};
 
 /// What this measure is.
@@ -28,12 +29,13 @@ pub struct Discernibility {
 }
 
 /// Sums up the sizes of groups.
-pub fn measure(sizes: &[u32]) -> Discernibility {
+pub(super) fn measure(sizes: &ClassSizes) -> Discernibility {
     // At most 2⁶⁴: there are fewer than 2³² records.
-    let c_dm: u64 = sizes.iter().map(|&size| u64::from(size).pow(2)).sum();
-    let records: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+    let squares = sizes.iter();
+    let squares = squares.map(|(size, groups)| u64::from(size).pow(2) * groups);
+    let c_dm: u64 = squares.sum();
     Discernibility {
         c_dm,
-        per_record: c_dm as f64 / records.max(1) as f64,
+        per_record: c_dm as f64 / sizes.rows().max(1) as f64,
     }
 }

@@ -16,8 +16,10 @@ use crate::microdata::{Code, Domain, Role};
 
 use super::coverage::{Coverage, pool_shares, value_codes};
 use super::evidence::{JoinedEvidence, PreparedAttribute};
+use super::mean::{Mean, OfRow, ROUNDING, deviation};
 use super::report::{Audience, Description};
 use super::spread::Spread;
+use super::whole::Whole;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {
@@ -54,9 +56,6 @@ pub struct PairMeans {
     pub kept: Option<f64>,
 }
 
-/// Something of each row.
-pub(super) type OfRow<'g, T> = Box<dyn Fn(usize) -> T + Sync + 'g>;
-
 /// The attribute whose means are taken.
 pub(super) struct Averaged<'g> {
     /// Its name.
@@ -85,17 +84,70 @@ pub(super) struct Grouping<'g> {
     pub shares: Vec<&'g [(u32, f32)]>,
 }
 
-/// Measures a release of rows.
-pub fn measure(prepared: &JoinedEvidence<'_>, spreads: &[Spread<'_>]) -> GroupMeans {
-    let averaged: Vec<Averaged<'_>> = prepared
-        .attributes()
-        .filter(|attribute| attribute.domain().is_numeric())
-        .map(|attribute| averaged(prepared, attribute))
-        .collect();
-    let groupings: Vec<Grouping<'_>> = spreads.iter().map(Spread::grouping).collect();
-    of_pairs(prepared.joined.rows(), (&averaged, &groupings), |_, _| {
-        false
-    })
+/// Measures a release of rows at once.
+pub(super) fn measure(
+    prepared: &JoinedEvidence<'_>,
+    spreads: &[Spread<'_>],
+    whole: &Whole,
+) -> GroupMeans {
+    let mut sums = GroupMeansSums::default();
+    sums.add(prepared, spreads, whole);
+    sums.finish(whole)
+}
+
+/// Sums of the numbers of all pairs, added up portion by portion.
+#[derive(Debug, Default)]
+pub(super) struct GroupMeansSums {
+    pairs: Vec<(PairNames, PairSums)>,
+    pairs_left_out: usize,
+    /// The squared distances of each number from the mean of all.
+    squares: BTreeMap<String, Mean>,
+}
+
+impl GroupMeansSums {
+    /// Adds a portion of a release of rows; of the whole the means are taken.
+    pub(super) fn add(
+        &mut self,
+        prepared: &JoinedEvidence<'_>,
+        spreads: &[Spread<'_>],
+        whole: &Whole,
+    ) {
+        let averaged: Vec<Averaged<'_>> = prepared
+            .attributes()
+            .filter(|attribute| attribute.domain().is_numeric())
+            .map(|attribute| averaged(prepared, attribute))
+            .collect();
+        let groupings: Vec<Grouping<'_>> = spreads.iter().map(Spread::grouping).collect();
+        let rows = prepared.joined.rows();
+        for of in &averaged {
+            if let Some(middle) = whole.mean(of.name) {
+                let squares = self.squares.entry(of.name.to_owned()).or_default();
+                squares.add_all(Mean::of_squares(rows, &of.original, middle));
+            }
+        }
+        let (pairs, left_out) = pairs(&averaged, &groupings);
+        let sums = pairs.par_iter();
+        let sums: Vec<PairSums> = sums.map(|&(of, by)| PairSums::of(rows, (of, by))).collect();
+        self.pairs_left_out = left_out;
+        if self.pairs.is_empty() {
+            let names = pairs.iter().map(|&(of, by)| PairNames::of(of, by));
+            self.pairs = names.zip(sums).collect();
+        } else {
+            for ((_, all), more) in self.pairs.iter_mut().zip(sums) {
+                all.add(&more);
+            }
+        }
+    }
+
+    /// The errors of all portions.
+    pub(super) fn finish(self, whole: &Whole) -> GroupMeans {
+        let deviation = |of: &str| self.squares.get(of)?.root(whole.mean(of)?);
+        let found = self.pairs.into_iter().map(|(names, sums)| {
+            let found = sums.error(&names, deviation(&names.of));
+            (names.sensitive, found)
+        });
+        of_attributes(found, self.pairs_left_out)
+    }
 }
 
 /// Measures all pairs of which one is sensitive; `are_linked` says of which
@@ -105,24 +157,46 @@ pub(super) fn of_pairs(
     (averaged, groupings): (&[Averaged<'_>], &[Grouping<'_>]),
     are_linked: impl Fn(&str, &str) -> bool + Sync,
 ) -> GroupMeans {
+    let (pairs, pairs_left_out) = pairs(averaged, groupings);
+    let found = pairs.par_iter();
+    let found: Vec<(String, Option<PairMeans>)> = found
+        .map(|&(of, by)| {
+            let names = PairNames::of(of, by);
+            let mut sums = PairSums::of(rows, (of, by));
+            if are_linked(of.name, by.name) {
+                sums.published.clone_from(&sums.truth);
+            }
+            let found = sums.error(&names, deviation(rows, &of.original));
+            (names.sensitive, found)
+        })
+        .collect();
+    of_attributes(found.into_iter(), pairs_left_out)
+}
+
+/// The pairs of which one is sensitive, and how many are too many.
+fn pairs<'p, 'g>(
+    averaged: &'p [Averaged<'g>],
+    groupings: &'p [Grouping<'g>],
+) -> (Vec<(&'p Averaged<'g>, &'p Grouping<'g>)>, usize) {
     let all = averaged.iter().flat_map(|of| {
         let others = groupings.iter().filter(|by| by.name != of.name);
         others.map(move |by| (of, by))
     });
-    let mut pairs: Vec<(&Averaged<'_>, &Grouping<'_>)> = all
-        .filter(|(of, by)| of.is_sensitive || by.is_sensitive)
-        .collect();
-    let pairs_left_out = pairs.len().saturating_sub(PAIRS_MAX);
+    let sensitive = all.filter(|(of, by)| of.is_sensitive || by.is_sensitive);
+    let mut pairs: Vec<(&Averaged<'_>, &Grouping<'_>)> = sensitive.collect();
+    let left_out = pairs.len().saturating_sub(PAIRS_MAX);
     pairs.truncate(PAIRS_MAX);
-    let found = pairs.par_iter();
-    let found: Vec<Option<PairMeans>> = found
-        .map(|(of, by)| pair(rows, (of, by), are_linked(of.name, by.name)))
-        .collect();
+    (pairs, left_out)
+}
+
+/// Errors by sensitive attribute, the largest first.
+fn of_attributes(
+    found: impl Iterator<Item = (String, Option<PairMeans>)>,
+    pairs_left_out: usize,
+) -> GroupMeans {
     let mut attributes: BTreeMap<String, Vec<PairMeans>> = BTreeMap::new();
-    for ((of, by), found) in pairs.iter().zip(found) {
-        let sensitive = if of.is_sensitive { of.name } else { by.name };
-        let entry = attributes.entry(sensitive.to_owned()).or_default();
-        entry.extend(found);
+    for (sensitive, found) in found {
+        attributes.entry(sensitive).or_default().extend(found);
     }
     for pairs in attributes.values_mut() {
         pairs.sort_by(|one, other| other.error.total_cmp(&one.error));
@@ -134,87 +208,93 @@ pub(super) fn of_pairs(
     }
 }
 
-/// A sum of numbers and of their weights.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean {
-    sum: f64,
-    weight: f64,
+/// What a pair is called.
+#[derive(Clone, Debug)]
+struct PairNames {
+    of: String,
+    by: String,
+    /// The one of both that is sensitive; the first of two.
+    sensitive: String,
 }
 
-impl Mean {
-    fn add(&mut self, number: f64, weight: f64) {
-        if !number.is_nan() {
-            self.sum += number * weight;
-            self.weight += weight;
+impl PairNames {
+    fn of(of: &Averaged<'_>, by: &Grouping<'_>) -> Self {
+        let sensitive = if of.is_sensitive { of.name } else { by.name };
+        Self {
+            of: of.name.to_owned(),
+            by: by.name.to_owned(),
+            sensitive: sensitive.to_owned(),
+        }
+    }
+}
+
+/// The numbers of a pair by interval.
+#[derive(Clone, Debug)]
+struct PairSums {
+    truth: Vec<Mean>,
+    published: Vec<Mean>,
+}
+
+impl PairSums {
+    fn of(rows: usize, (of, by): (&Averaged<'_>, &Grouping<'_>)) -> Self {
+        let mut truth = vec![Mean::default(); by.bins];
+        let mut of_shown = vec![Mean::default(); by.shares.len()];
+        for row in 0..rows {
+            truth[(by.original)(row)].add((of.original)(row), 1.0);
+            of_shown[(by.shown)(row)].add((of.shown)(row), 1.0);
+        }
+        let mut published = vec![Mean::default(); by.bins];
+        for (mean, shares) in of_shown.iter().zip(&by.shares) {
+            for &(bin, share) in *shares {
+                published[bin as usize].add_share(mean, f64::from(share));
+            }
+        }
+        Self { truth, published }
+    }
+
+    fn add(&mut self, other: &Self) {
+        let sides = [
+            (&mut self.truth, &other.truth),
+            (&mut self.published, &other.published),
+        ];
+        for (all, more) in sides {
+            let bins = all.iter_mut().zip(more);
+            bins.for_each(|(all, more)| all.add_all(*more));
         }
     }
 
-    fn get(self) -> Option<f64> {
-        (self.weight > 0.0).then(|| self.sum / self.weight)
-    }
-}
-
-/// The error of one pair; none where either side shows no number.
-fn pair(
-    rows: usize,
-    (of, by): (&Averaged<'_>, &Grouping<'_>),
-    is_linked: bool,
-) -> Option<PairMeans> {
-    let mut truth = vec![Mean::default(); by.bins];
-    let mut of_shown = vec![Mean::default(); by.shares.len()];
-    for row in 0..rows {
-        truth[(by.original)(row)].add((of.original)(row), 1.0);
-        of_shown[(by.shown)(row)].add((of.shown)(row), 1.0);
-    }
-    let mut published = vec![Mean::default(); by.bins];
-    for (mean, shares) in of_shown.iter().zip(&by.shares) {
-        for &(bin, share) in *shares {
-            published[bin as usize].sum += mean.sum * f64::from(share);
-            published[bin as usize].weight += mean.weight * f64::from(share);
+    /// The error, in these standard deviations; none where either side shows no
+    /// number.
+    fn error(&self, names: &PairNames, deviation: Option<f64>) -> Option<PairMeans> {
+        let deviation = deviation?;
+        let groups = self.truth.iter().zip(&self.published);
+        let groups =
+            groups.filter_map(|(truth, shown)| Some((truth.get()?, shown.get()?, truth.weight())));
+        let groups: Vec<(f64, f64, f64)> = groups.collect();
+        let records: f64 = groups.iter().map(|&(.., weight)| weight).sum();
+        let centre = |pick: fn(&(f64, f64, f64)) -> f64| -> f64 {
+            groups
+                .iter()
+                .map(|group| pick(group) * group.2)
+                .sum::<f64>()
+                / records
+        };
+        let (mean, mean_shown) = (centre(|group| group.0), centre(|group| group.1));
+        let (mut off, mut with, mut own) = (0.0, 0.0, 0.0);
+        for &(truth, shown, weight) in &groups {
+            off += (truth - shown).abs() * weight;
+            with += (truth - mean) * (shown - mean_shown) * weight;
+            own += (truth - mean).powi(2) * weight;
         }
+        // True means that differ by less are equal.
+        let least = records * (ROUNDING * deviation).powi(2);
+        (records > 0.0).then(|| PairMeans {
+            of: names.of.clone(),
+            by: names.by.clone(),
+            error: off / records / deviation,
+            kept: (own > least).then(|| with / own),
+        })
     }
-    if is_linked {
-        published.clone_from(&truth);
-    }
-    let deviation = deviation(rows, &of.original)?;
-    let groups = truth.iter().zip(&published);
-    let groups =
-        groups.filter_map(|(truth, shown)| Some((truth.get()?, shown.get()?, truth.weight)));
-    let groups: Vec<(f64, f64, f64)> = groups.collect();
-    let records: f64 = groups.iter().map(|&(.., weight)| weight).sum();
-    let centre = |pick: fn(&(f64, f64, f64)) -> f64| -> f64 {
-        groups
-            .iter()
-            .map(|group| pick(group) * group.2)
-            .sum::<f64>()
-            / records
-    };
-    let (mean, mean_shown) = (centre(|group| group.0), centre(|group| group.1));
-    let (mut off, mut with, mut own) = (0.0, 0.0, 0.0);
-    for &(truth, shown, weight) in &groups {
-        off += (truth - shown).abs() * weight;
-        with += (truth - mean) * (shown - mean_shown) * weight;
-        own += (truth - mean).powi(2) * weight;
-    }
-    (records > 0.0).then(|| PairMeans {
-        of: of.name.to_owned(),
-        by: by.name.to_owned(),
-        error: off / records / deviation,
-        kept: (own > 0.0).then(|| with / own),
-    })
-}
-
-/// The standard deviation of numbers that are not missing; none of equal ones.
-pub(super) fn deviation(rows: usize, number: &OfRow<'_, f64>) -> Option<f64> {
-    let mut mean = Mean::default();
-    (0..rows).for_each(|row| mean.add(number(row), 1.0));
-    let middle = mean.get()?;
-    let mut square = Mean::default();
-    (0..rows).for_each(|row| square.add((number(row) - middle).powi(2), 1.0));
-    square
-        .get()
-        .map(f64::sqrt)
-        .filter(|&deviation| deviation > 0.0)
 }
 
 /// The number of each code; NaN for the missing one.
@@ -308,8 +388,13 @@ mod tests {
         }
     }
 
+    fn pair(of: &Averaged<'_>, by: &Grouping<'_>) -> Option<PairMeans> {
+        let sums = PairSums::of(4, (of, by));
+        sums.error(&PairNames::of(of, by), deviation(4, &of.original))
+    }
+
     fn measured(of: &Averaged<'_>, by: &Grouping<'_>) -> PairMeans {
-        pair(4, (of, by), false).expect("both show numbers")
+        pair(of, by).expect("both show numbers")
     }
 
     const EXACT: [&[(u32, f32)]; 2] = [&[(0, 1.0)], &[(1, 1.0)]];
@@ -343,6 +428,6 @@ mod tests {
         let lacking = [1.0, f64::NAN, 9.0, 11.0];
         let found = measured(&of(lacking, lacking), &by(EXACT));
         assert_eq!((found.error, found.kept), (0.0, Some(1.0)));
-        assert_eq!(pair(4, (&of([2.0; 4], [2.0; 4]), &by(EXACT)), false), None);
+        assert_eq!(pair(&of([2.0; 4], [2.0; 4]), &by(EXACT)), None);
     }
 }

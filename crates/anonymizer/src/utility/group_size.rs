@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::class_sizes::ClassSizes;
 use super::histogram::Histogram;
 use super::report::{Audience, Description};
 
@@ -32,13 +33,12 @@ pub struct GroupSizes {
 }
 
 /// Sums up the sizes of groups.
-pub fn measure(sizes: &[u32]) -> GroupSizes {
-    let records: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+pub(super) fn measure(sizes: &ClassSizes) -> GroupSizes {
     GroupSizes {
-        groups: sizes.len() as u64,
-        mean: records as f64 / sizes.len().max(1) as f64,
-        min: sizes.iter().copied().min().unwrap_or(0),
-        max: sizes.iter().copied().max().unwrap_or(0),
-        histogram: Histogram::of_whole(sizes.iter().copied()),
+        groups: sizes.classes(),
+        mean: sizes.rows() as f64 / sizes.classes().max(1) as f64,
+        min: sizes.min().unwrap_or(0),
+        max: sizes.max().unwrap_or(0),
+        histogram: Histogram::of_counted(sizes.iter()),
     }
 }

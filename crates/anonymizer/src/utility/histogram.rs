@@ -27,13 +27,19 @@ impl Histogram {
     /// A histogram of whole numbers: one bar a number where the spread allows
     /// it, else at most [`Histogram::WHOLE_BINS_MAX`] bars of equal width.
     pub fn of_whole(values: impl Iterator<Item = u32> + Clone) -> Self {
-        let (Some(lo), Some(hi)) = (values.clone().min(), values.clone().max()) else {
+        Self::of_counted(values.map(|value| (value, 1)))
+    }
+
+    /// The same of whole numbers that come with how often they occur.
+    pub fn of_counted(values: impl Iterator<Item = (u32, u64)> + Clone) -> Self {
+        let numbers = values.clone().map(|(value, _)| value);
+        let (Some(lo), Some(hi)) = (numbers.clone().min(), numbers.max()) else {
             return Self::default();
         };
         let width = (hi - lo) / Self::WHOLE_BINS_MAX as u32 + 1;
         let mut counts = vec![0_u64; ((hi - lo) / width) as usize + 1];
-        for value in values {
-            counts[((value - lo) / width) as usize] += 1;
+        for (value, count) in values {
+            counts[((value - lo) / width) as usize] += count;
         }
         let bar = |(at, &count): (usize, &u64)| {
             let from = lo + at as u32 * width;
@@ -52,12 +58,16 @@ impl Histogram {
     /// at a border belongs to the bar above; 1 belongs to the last.
     pub fn of_shares(values: impl Iterator<Item = f64>, bins: usize) -> Self {
         let mut counts = vec![0_u64; bins.max(1)];
-        let last = counts.len() - 1;
         for value in values {
-            let at = (value * counts.len() as f64 + 1e-9) as usize;
-            counts[at.min(last)] += 1;
+            let bar = Self::bar_of_share(value, counts.len());
+            counts[bar] += 1;
         }
         Self::from_share_counts(&counts)
+    }
+
+    /// The bar among so many that a number in 0..=1 belongs to.
+    pub fn bar_of_share(value: f64, bins: usize) -> usize {
+        ((value * bins as f64 + 1e-9) as usize).min(bins - 1)
     }
 
     /// The histogram of equal bars over 0..=1 with these counts.

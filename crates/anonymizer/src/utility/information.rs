@@ -36,18 +36,44 @@ pub struct InformationLeft {
 
 /// Measures every attribute but the insensitive ones.
 pub fn measure(prepared: &JoinedEvidence<'_>) -> InformationLeft {
-    let attributes: BTreeMap<String, f64> = prepared
-        .attributes()
-        .filter(|attribute| attribute.role != Role::Insensitive)
-        .map(|attribute| (attribute.published.name.to_owned(), mean_left(attribute)))
-        .collect();
-    InformationLeft {
-        mean: attributes.values().sum::<f64>() / attributes.len().max(1) as f64,
-        attributes,
+    let mut sums = InformationSums::default();
+    sums.add(prepared);
+    sums.finish()
+}
+
+/// Information left, added up portion by portion.
+#[derive(Debug, Default)]
+pub(super) struct InformationSums {
+    rows: u64,
+    /// Sum over the rows of each attribute.
+    attributes: BTreeMap<String, f64>,
+}
+
+impl InformationSums {
+    /// Adds every attribute but the insensitive ones.
+    pub(super) fn add(&mut self, prepared: &JoinedEvidence<'_>) {
+        self.rows += prepared.joined.rows() as u64;
+        let attributes = prepared.attributes();
+        for attribute in attributes.filter(|one| one.role != Role::Insensitive) {
+            let name = attribute.published.name.to_owned();
+            *self.attributes.entry(name).or_default() += sum_left(attribute);
+        }
+    }
+
+    /// What is left in all portions.
+    pub(super) fn finish(self) -> InformationLeft {
+        let rows = self.rows.max(1) as f64;
+        let attributes = self.attributes.into_iter();
+        let attributes: BTreeMap<String, f64> =
+            attributes.map(|(name, sum)| (name, sum / rows)).collect();
+        InformationLeft {
+            mean: attributes.values().sum::<f64>() / attributes.len().max(1) as f64,
+            attributes,
+        }
     }
 }
 
-fn mean_left(attribute: PreparedAttribute<'_>) -> f64 {
+fn sum_left(attribute: PreparedAttribute<'_>) -> f64 {
     let (domain, published) = (attribute.domain(), attribute.published);
     let leaves = domain.len().max(1) as f64;
     let left = |covered: usize| 1.0 - (covered.max(1) - 1) as f64 / leaves;
@@ -59,15 +85,13 @@ fn mean_left(attribute: PreparedAttribute<'_>) -> f64 {
     let of_pool: Vec<f64> = distinct_values(attribute).into_iter().map(left).collect();
     let buckets = published.buckets.as_ref();
     let rows = published.codes.iter().enumerate();
-    let sum: f64 = rows
-        .map(
-            |(row, code)| match buckets.and_then(|buckets| buckets.pool_of(row)) {
-                Some(pool) => of_pool[pool as usize],
-                None => of_cell[code as usize],
-            },
-        )
-        .sum();
-    sum / published.codes.len().max(1) as f64
+    rows.map(
+        |(row, code)| match buckets.and_then(|buckets| buckets.pool_of(row)) {
+            Some(pool) => of_pool[pool as usize],
+            None => of_cell[code as usize],
+        },
+    )
+    .sum()
 }
 
 /// Number of distinct values of each pool of an attribute.

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::report::{Audience, Description};
+use crate::microdata::PopulationTable;
 use crate::release::{Cell, JoinedAttribute, JoinedTable, ShownAttribute, Signatures, fitting};
 
 /// What this measure is.
@@ -109,34 +110,64 @@ impl<'a> ShownClasses<'a> {
     }
 }
 
-/// The journalist's risk of classes; nothing without a population table, or with one
-/// with which nothing can be compared.
-pub(super) fn measure(evidence: &Evidence<'_>, rows: &ShownClasses<'_>) -> Option<JournalistRisk> {
-    let table = evidence.population_table?;
-    let is_stale = !table.unfit(evidence.table.schema()).is_empty();
-    if is_stale || rows.attributes.is_empty() {
-        return None;
+/// What is counted of classes, portion by portion.
+#[derive(Debug)]
+pub(super) struct JournalistSums {
+    k_map: u64,
+    not_covered: u64,
+    records: u64,
+    /// Sum over records of the risk.
+    risk: f64,
+    /// Names of the attributes that rows and table both show.
+    attributes: Vec<String>,
+}
+
+impl JournalistSums {
+    /// No classes yet.
+    pub(super) fn new() -> Self {
+        Self {
+            k_map: u64::MAX,
+            not_covered: 0,
+            records: 0,
+            risk: 0.0,
+            attributes: Vec::new(),
+        }
     }
-    let fit = fitting(table, rows.sizes.len(), &rows.attributes, evidence.cancel);
-    let (mut k_map, mut not_covered, mut records) = (u64::MAX, 0, 0);
-    let mut mean = 0.0;
-    for (&size, &people) in rows.sizes.iter().zip(&fit) {
-        let size = u64::from(size);
-        let among = people.max(size);
-        k_map = k_map.min(among);
-        records += size;
-        not_covered += if people < size { size } else { 0 };
-        mean += size as f64 / among as f64;
+
+    /// Adds classes; nothing without a population table, or with one with which
+    /// nothing can be compared.
+    pub(super) fn add(&mut self, evidence: &Evidence<'_>, rows: &ShownClasses<'_>) {
+        let Some(table) = evidence.population_table else {
+            return;
+        };
+        let is_stale = !table.unfit(evidence.table.schema()).is_empty();
+        if is_stale || rows.attributes.is_empty() {
+            return;
+        }
+        let fit = fitting(table, rows.sizes.len(), &rows.attributes, evidence.cancel);
+        for (&size, &people) in rows.sizes.iter().zip(&fit) {
+            let size = u64::from(size);
+            let among = people.max(size);
+            self.k_map = self.k_map.min(among);
+            self.records += size;
+            self.not_covered += if people < size { size } else { 0 };
+            self.risk += size as f64 / among as f64;
+        }
+        let is_shown = |name: &str| rows.attributes.iter().any(|shown| shown.name == name);
+        let shown = table.attributes().iter().filter(|one| is_shown(&one.name));
+        self.attributes = shown.map(|one| one.name.clone()).collect();
     }
-    let is_shown = |name: &str| rows.attributes.iter().any(|shown| shown.name == name);
-    let shown = table.attributes().iter().filter(|one| is_shown(&one.name));
-    (records > 0).then(|| JournalistRisk {
-        max: 1.0 / k_map as f64,
-        mean: mean / records as f64,
-        k_map,
-        not_covered,
-        attributes: shown.map(|one| one.name.clone()).collect(),
-        people: table.people(),
-        sha256: table.sha256().to_owned(),
-    })
+
+    /// The risk of all classes; nothing where none could be compared.
+    pub(super) fn finish(self, table: &PopulationTable) -> Option<JournalistRisk> {
+        (self.records > 0).then(|| JournalistRisk {
+            max: 1.0 / self.k_map as f64,
+            mean: self.risk / self.records as f64,
+            k_map: self.k_map,
+            not_covered: self.not_covered,
+            attributes: self.attributes,
+            people: table.people(),
+            sha256: table.sha256().to_owned(),
+        })
+    }
 }

@@ -21,6 +21,7 @@ use crate::release::{Buckets, Link, rounded_to_tens};
 use super::coverage::{Coverage, value_codes};
 use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::histogram::Histogram;
+use super::originals::Originals;
 use super::report::{Audience, Description};
 
 /// What this measure is.
@@ -64,39 +65,59 @@ pub struct LeakageSummary {
 /// One subject's probability and its share of the limit.
 pub(super) type Leak = (f64, f64);
 
-/// Measures all bucketized cells, and sensitive ones published in groups.
-pub fn measure(prepared: &JoinedEvidence<'_>) -> Leakage {
-    let requirements = prepared.evidence.requirements;
-    let is_bucketized = matches!(requirements.policy().model, Model::Bucketized { .. });
-    let mut worst: Option<Vec<Leak>> = None;
-    let mut attributes = BTreeMap::new();
-    for attribute in prepared.attributes() {
-        let position = requirements
-            .protected()
-            .find(|&index| requirements.attribute(index) == attribute.index);
-        let Some(position) = position else { continue };
-        let leaks = match &attribute.published.buckets {
-            Some(buckets) => leaks(prepared, attribute, buckets, position),
-            // Without a bucket in the whole table, all its cells are masked.
-            None if is_bucketized => continue,
-            None if attribute.role == Role::Sensitive => {
-                leaks_in_group(prepared, attribute, position)
-            }
-            None => continue,
-        };
-        attributes.insert(attribute.published.name.to_owned(), sum_up(&leaks));
-        match &mut worst {
-            None => worst = Some(leaks),
-            Some(worst) => {
-                for (worst, leak) in worst.iter_mut().zip(&leaks) {
-                    *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
+/// Leakage, added up portion by portion.
+#[derive(Debug, Default)]
+pub(super) struct LeakageSums {
+    subjects: LeakSums,
+    attributes: BTreeMap<String, LeakSums>,
+}
+
+impl LeakageSums {
+    /// Adds all bucketized cells, and sensitive ones published in groups. The
+    /// originals are those of the whole table.
+    pub(super) fn add(&mut self, prepared: &JoinedEvidence<'_>, originals: &Originals) {
+        let requirements = prepared.evidence.requirements;
+        let is_bucketized = matches!(requirements.policy().model, Model::Bucketized { .. });
+        let mut worst: Option<Vec<Leak>> = None;
+        for attribute in prepared.attributes() {
+            let position = requirements
+                .protected()
+                .find(|&index| requirements.attribute(index) == attribute.index);
+            let Some(position) = position else { continue };
+            let leaks = match &attribute.published.buckets {
+                Some(buckets) => leaks(prepared, attribute, buckets, position),
+                // Without a bucket in the whole table, all its cells are masked.
+                None if is_bucketized => continue,
+                None if attribute.role == Role::Sensitive => {
+                    let counts = originals.all(attribute.index).iter();
+                    let frequencies: Vec<f64> = counts.map(|&count| count as f64).collect();
+                    leaks_in_group(prepared, attribute, position, &frequencies)
+                }
+                None => continue,
+            };
+            let name = attribute.published.name.to_owned();
+            self.attributes.entry(name).or_default().add(&leaks);
+            match &mut worst {
+                None => worst = Some(leaks),
+                Some(worst) => {
+                    for (worst, leak) in worst.iter_mut().zip(&leaks) {
+                        *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
+                    }
                 }
             }
         }
+        self.subjects.add(&worst.unwrap_or_default());
     }
-    Leakage {
-        subjects: sum_up(&worst.unwrap_or_default()),
-        attributes,
+
+    /// The distributions of all portions.
+    pub(super) fn finish(self) -> Leakage {
+        let attributes = self.attributes.into_iter();
+        Leakage {
+            subjects: self.subjects.finish(),
+            attributes: attributes
+                .map(|(name, sums)| (name, sums.finish()))
+                .collect(),
+        }
     }
 }
 
@@ -169,20 +190,16 @@ fn covered(attribute: PreparedAttribute<'_>, frequencies: &[f64]) -> Vec<(Covera
     covered.collect()
 }
 
-/// The leak of each row whose sensitive value is published in its group.
+/// The leak of each row whose sensitive value is published in its group, where so
+/// many records of the whole table have each code.
 fn leaks_in_group(
     prepared: &JoinedEvidence<'_>,
     attribute: PreparedAttribute<'_>,
     position: ProtectedIndex,
+    frequencies: &[f64],
 ) -> Vec<Leak> {
     let published = attribute.published;
-    let frequencies: Vec<f64> = attribute
-        .original
-        .histogram()
-        .into_iter()
-        .map(f64::from)
-        .collect();
-    let covered = covered(attribute, &frequencies);
+    let covered = covered(attribute, frequencies);
     let limits = limits(prepared.evidence.requirements, position);
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();
@@ -327,26 +344,45 @@ fn limits(requirements: &Requirements, position: ProtectedIndex) -> Vec<f64> {
 
 /// Distribution of leaks; those below 0 count as none.
 pub(super) fn sum_up(leaks: &[Leak]) -> LeakageSummary {
-    let mut counts = vec![0_u64; BINS];
-    let (mut subjects, mut near, mut sum) = (0_u64, 0_u64, 0.0);
-    let (mut max, mut max_of_limit) = (0.0_f64, 0.0_f64);
-    for &(share, of_limit) in leaks.iter().filter(|leak| leak.0 >= 0.0) {
-        subjects += 1;
-        sum += share;
-        (max, max_of_limit) = (max.max(share), max_of_limit.max(of_limit));
-        // A hair of slack: 0.9 × 1/3 has no exact form.
-        near += u64::from(of_limit >= 0.9 - 1e-12);
-        counts[((share * BINS as f64 + 1e-9) as usize).min(BINS - 1)] += 1;
+    let mut sums = LeakSums::default();
+    sums.add(leaks);
+    sums.finish()
+}
+
+/// Leaks, added up.
+#[derive(Debug, Default)]
+struct LeakSums {
+    subjects: u64,
+    near: u64,
+    sum: f64,
+    max: f64,
+    max_of_limit: f64,
+    counts: [u64; BINS],
+}
+
+impl LeakSums {
+    fn add(&mut self, leaks: &[Leak]) {
+        let mut sum = 0.0;
+        for &(share, of_limit) in leaks.iter().filter(|leak| leak.0 >= 0.0) {
+            self.subjects += 1;
+            sum += share;
+            self.max = self.max.max(share);
+            self.max_of_limit = self.max_of_limit.max(of_limit);
+            // A hair of slack: 0.9 × 1/3 has no exact form.
+            self.near += u64::from(of_limit >= 0.9 - 1e-12);
+            self.counts[Histogram::bar_of_share(share, BINS)] += 1;
+        }
+        self.sum += sum;
     }
-    counts
-        .iter_mut()
-        .for_each(|count| *count = rounded_to_tens(*count));
-    LeakageSummary {
-        subjects: rounded_to_tens(subjects),
-        mean: sum / subjects.max(1) as f64,
-        max,
-        max_of_limit,
-        near_limit: rounded_to_tens(near),
-        histogram: Histogram::from_share_counts(&counts),
+
+    fn finish(self) -> LeakageSummary {
+        LeakageSummary {
+            subjects: rounded_to_tens(self.subjects),
+            mean: self.sum / self.subjects.max(1) as f64,
+            max: self.max,
+            max_of_limit: self.max_of_limit,
+            near_limit: rounded_to_tens(self.near),
+            histogram: Histogram::from_share_counts(&self.counts.map(rounded_to_tens)),
+        }
     }
 }

@@ -15,12 +15,12 @@
 
 use crate::privacy::{BlockForm, Model};
 
-use self::journalist::ShownClasses;
-use self::spread::Spread;
-use crate::release::{Content, JoinedAttribute};
+use self::class_sizes::ClassSizes;
+use self::journalist::{JournalistSums, ShownClasses};
 
 pub mod blocks;
 mod bucket_range;
+mod class_sizes;
 mod correlation;
 mod coverage;
 mod discernibility;
@@ -33,15 +33,20 @@ mod information;
 mod journalist;
 mod leakage;
 mod marginal;
+mod mean;
+mod measuring;
 mod ncp;
+mod originals;
+mod pairing;
 pub mod persons;
 mod reidentification;
 mod report;
 mod scale;
 pub mod sliced;
 mod spread;
+mod whole;
 
-pub use bucket_range::{AttributeBuckets, BucketRange, Pairing};
+pub use bucket_range::{AttributeBuckets, BucketRange};
 pub use correlation::{Correlation, PairCorrelation};
 pub use discernibility::Discernibility;
 pub use evidence::{Evidence, EvidenceError, JoinedEvidence, PreparedAttribute};
@@ -53,10 +58,14 @@ pub use information::InformationLeft;
 pub use journalist::JournalistRisk;
 pub use leakage::{Leakage, LeakageSummary};
 pub use marginal::Marginals;
+pub use measuring::Measuring;
 pub use ncp::{AttributeLoss, Ncp};
+pub use originals::Originals;
+pub use pairing::Pairing;
 pub use reidentification::ReidentificationRisk;
 pub use report::{Audience, Description, Measure, UtilityReport, public_part};
 pub use scale::Scale;
+pub use whole::Whole;
 
 /// Measures a release, as its job's model has it. Work: linear in rows ×
 /// attributes, and of pairs of attributes.
@@ -84,87 +93,71 @@ fn insert_group_measures(
     evidence: &Evidence<'_>,
     groups: &ShownClasses<'_>,
 ) {
-    report.insert(
-        "c_dm",
-        discernibility::DESCRIPTION,
-        &discernibility::measure(groups.sizes),
-    );
-    report.insert(
-        "group_sizes",
-        group_size::DESCRIPTION,
-        &group_size::measure(groups.sizes),
-    );
-    insert_risks(report, evidence, groups);
+    insert_groups(report, &Groups::of(evidence, groups));
 }
 
 /// How likely rows that look the same are matched to their people.
 fn insert_risks(report: &mut UtilityReport, evidence: &Evidence<'_>, groups: &ShownClasses<'_>) {
-    let journalist = journalist::measure(evidence, groups);
-    // Of it nothing goes into the measure that analysts read.
-    let risk = reidentification::of_release(evidence, groups.sizes);
-    report.insert(
-        "reidentification_risk",
-        reidentification::DESCRIPTION,
-        &risk,
-    );
-    if evidence.population_table.is_some() {
-        report.insert("journalist_risk", journalist::DESCRIPTION, &journalist);
+    Groups::of(evidence, groups).insert_risks(report);
+}
+
+/// Groups of rows that look the same.
+struct Groups {
+    sizes: ClassSizes,
+    /// Of rows that show the same in everything but sensitive attributes; none
+    /// where nothing else stands in rows.
+    finer: Option<ClassSizes>,
+    /// The risk beside a population table; none without one.
+    journalist: Option<Option<JournalistRisk>>,
+}
+
+impl Groups {
+    fn of(evidence: &Evidence<'_>, groups: &ShownClasses<'_>) -> Self {
+        let finer = reidentification::with_exact(evidence);
+        let table = evidence.population_table;
+        Self {
+            sizes: ClassSizes::of(groups.sizes),
+            finer: finer.map(|sizes| ClassSizes::of(&sizes)),
+            journalist: table.map(|table| {
+                let mut sums = JournalistSums::new();
+                sums.add(evidence, groups);
+                sums.finish(table)
+            }),
+        }
     }
+
+    fn insert_risks(&self, report: &mut UtilityReport) {
+        // Of the journalist's nothing goes into the measure that analysts read.
+        let risk = reidentification::measure(&self.sizes, self.finer.as_ref());
+        report.insert(
+            "reidentification_risk",
+            reidentification::DESCRIPTION,
+            &risk,
+        );
+        if let Some(journalist) = &self.journalist {
+            report.insert("journalist_risk", journalist::DESCRIPTION, journalist);
+        }
+    }
+}
+
+fn insert_groups(report: &mut UtilityReport, groups: &Groups) {
+    report.insert(
+        "c_dm",
+        discernibility::DESCRIPTION,
+        &discernibility::measure(&groups.sizes),
+    );
+    report.insert(
+        "group_sizes",
+        group_size::DESCRIPTION,
+        &group_size::measure(&groups.sizes),
+    );
+    groups.insert_risks(report);
 }
 
 fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = JoinedEvidence::new(evidence)?;
-    let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    let is_known = |attribute: &JoinedAttribute<'_>| attribute.content == Content::Generalized;
-    let classes = (&prepared.joined, &prepared.signatures);
-    let rows = ShownClasses::of_rows(evidence, classes, is_known);
-    insert_group_measures(&mut report, evidence, &rows);
-    evidence.cancel.heed();
-    report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
-    evidence.cancel.heed();
-    report.insert(
-        "ncp_published",
-        ncp::DESCRIPTION_PUBLISHED,
-        &ncp::measure_published(&prepared),
-    );
-    if matches!(
-        evidence.requirements.policy().model,
-        Model::Bucketized { .. }
-    ) {
-        report.insert(
-            "bucket_range",
-            bucket_range::DESCRIPTION,
-            &bucket_range::measure(&prepared),
-        );
-    }
-    let spreads = Spread::all(&prepared);
-    let (leakage, (correlation, (marginals, information))) = rayon::join(
-        || leakage::measure(&prepared),
-        || {
-            rayon::join(
-                || correlation::measure(&prepared.signatures, &spreads),
-                || {
-                    rayon::join(
-                        || marginal::measure(&spreads),
-                        || information::measure(&prepared),
-                    )
-                },
-            )
-        },
-    );
-    evidence.cancel.heed();
-    report.insert("leakage", leakage::DESCRIPTION, &leakage);
-    evidence.cancel.heed();
-    report.insert("correlation", correlation::DESCRIPTION, &correlation);
-    evidence.cancel.heed();
-    report.insert(
-        "group_means",
-        group_means::DESCRIPTION,
-        &group_means::measure(&prepared, &spreads),
-    );
-    evidence.cancel.heed();
-    report.insert("marginals", marginal::DESCRIPTION, &marginals);
-    evidence.cancel.heed();
-    report.insert("information_left", information::DESCRIPTION, &information);
-    Ok(report)
+    let (whole, spreads) = Whole::of(&prepared)?;
+    let mut measuring = Measuring::new(whole);
+    measuring.add_prepared(&prepared, &spreads);
+    Ok(measuring.finish(evidence.population_table))
 }

@@ -11,6 +11,7 @@
 
 use serde::Serialize;
 
+use super::class_sizes::ClassSizes;
 use super::evidence::Evidence;
 use super::histogram::Histogram;
 use super::report::{Audience, Description};
@@ -23,6 +24,9 @@ pub const DESCRIPTION: Description = Description {
     definition: "Prosecutor: 1 / group size of a record, its maximum, mean and median; a group shows the same quasi-identifiers and the same attributes that are published exactly, but sensitive ones. Marketer: groups / records. Journalist: always null here, prosecutor bounds it from above; against a population table stewards see it as journalist_risk.",
     source: "El Emam & Dankar 2008, Protecting privacy using k-anonymity",
 };
+
+/// Bars of the histogram.
+const BINS: usize = 20;
 
 /// Re-identification risk of a release.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,40 +62,39 @@ pub struct ProsecutorRisk {
 }
 
 impl ProsecutorRisk {
-    fn of(sizes: &[u32]) -> Self {
-        let records: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-        let mut ascending = sizes.to_vec();
-        ascending.sort_unstable();
+    fn of(sizes: &ClassSizes) -> Self {
+        let records = sizes.rows();
         // The record in the middle, groups ordered from the largest risk on.
         let mut behind = 0;
-        let middle = ascending.iter().find(|&&size| {
-            behind += u64::from(size);
+        let middle = sizes.iter().find(|&(size, groups)| {
+            behind += u64::from(size) * groups;
             behind * 2 >= records
         });
-        let risk = |size: Option<&u32>| size.map_or(0.0, |&size| 1.0 / f64::from(size));
+        let risk = |size: Option<u32>| size.map_or(0.0, |size| 1.0 / f64::from(size));
         Self {
-            max: risk(ascending.first()),
-            mean: sizes.len() as f64 / records.max(1) as f64,
-            median: risk(middle),
+            max: risk(sizes.min()),
+            mean: sizes.classes() as f64 / records.max(1) as f64,
+            median: risk(middle.map(|(size, _)| size)),
         }
     }
 }
 
 /// Works out the risks of a release whose rows with the same quasi-identifiers
-/// are groups of these sizes.
-pub fn of_release(evidence: &Evidence<'_>, sizes: &[u32]) -> ReidentificationRisk {
-    match with_exact(evidence) {
+/// are groups of these sizes. `finer` are the groups of rows that show the same in
+/// everything but sensitive attributes; none where nothing else stands in rows.
+pub(super) fn measure(sizes: &ClassSizes, finer: Option<&ClassSizes>) -> ReidentificationRisk {
+    match finer {
         Some(finer) => ReidentificationRisk {
             by_quasi_identifiers: Some(ProsecutorRisk::of(sizes)),
-            ..measure(&finer)
+            ..of_sizes(finer)
         },
-        None => measure(sizes),
+        None => of_sizes(sizes),
     }
 }
 
 /// Sizes of the groups of rows that show the same in everything but sensitive
 /// attributes; none where no insensitive attribute stands in the rows.
-fn with_exact(evidence: &Evidence<'_>) -> Option<Vec<u32>> {
+pub(super) fn with_exact(evidence: &Evidence<'_>) -> Option<Vec<u32>> {
     let rows = evidence.tables.first()?.rows();
     let k = vec![1; rows];
     let exposure = Exposure::of(evidence.tables, evidence.table.schema(), &k)?;
@@ -100,12 +103,12 @@ fn with_exact(evidence: &Evidence<'_>) -> Option<Vec<u32>> {
 }
 
 /// Works out the risks from the sizes of groups.
-pub fn measure(sizes: &[u32]) -> ReidentificationRisk {
+fn of_sizes(sizes: &ClassSizes) -> ReidentificationRisk {
     let risk = ProsecutorRisk::of(sizes);
-    let mut counts = vec![0_u64; 20];
-    for &size in sizes {
-        let at = 20.0 / f64::from(size) + 1e-9;
-        counts[(at as usize).min(19)] += u64::from(size);
+    let mut counts = vec![0_u64; BINS];
+    for (size, groups) in sizes.iter() {
+        let at = BINS as f64 / f64::from(size) + 1e-9;
+        counts[(at as usize).min(BINS - 1)] += u64::from(size) * groups;
     }
     ReidentificationRisk {
         prosecutor_max: risk.max,

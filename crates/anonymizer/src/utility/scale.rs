@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::microdata::{Domain, Hierarchy, Values};
+use crate::microdata::{AttributeType, Domain, Hierarchy, Values};
 use crate::release::{Buckets, Cell, JoinedAttribute};
 
 /// What cells of one attribute are measured on.
@@ -51,37 +51,9 @@ impl Scale {
         attribute: &JoinedAttribute<'_>,
         hierarchy: Option<&Arc<Hierarchy>>,
     ) -> Self {
-        use crate::microdata::AttributeType::Categorical;
-        match (attribute.kind, hierarchy) {
-            (Categorical, Some(tree)) => Self::Tree(Arc::clone(tree)),
-            (Categorical, None) => {
-                // Kept once each: sets of many groups share most of their members.
-                let mut labels: FxHashSet<&str> = FxHashSet::default();
-                each_cell(attribute, |cell| match cell {
-                    Cell::Label(label) => {
-                        labels.insert(label);
-                    }
-                    Cell::Set(members) => labels.extend(members.iter().map(String::as_str)),
-                    _ => {}
-                });
-                let mut labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
-                labels.sort_unstable();
-                Self::Plain(labels)
-            }
-            _ => {
-                let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-                each_cell(attribute, |cell| {
-                    if let Some((from, to)) = ends(cell) {
-                        (lo, hi) = (lo.min(from), hi.max(to));
-                    }
-                });
-                if lo <= hi {
-                    Self::Numeric { lo, hi }
-                } else {
-                    Self::Numeric { lo: 0.0, hi: 0.0 }
-                }
-            }
-        }
+        let mut shown = ShownScale::new(attribute.kind, hierarchy.cloned());
+        shown.see(attribute);
+        shown.scale()
     }
 
     /// Loss of one cell, 0 to 1: (hi − lo)/range; leaves(node)/leaves(root)
@@ -141,6 +113,71 @@ impl Scale {
             Self::Numeric { lo, hi } => hi - lo,
             Self::Tree(tree) => (tree.leaf_count().max(1) - 1) as f64,
             Self::Plain(labels) => (labels.len().max(1) - 1) as f64,
+        }
+    }
+}
+
+/// The scale that a release shows of an attribute, seen portion by portion.
+#[derive(Clone, Debug)]
+pub struct ShownScale {
+    is_category: bool,
+    hierarchy: Option<Arc<Hierarchy>>,
+    lo: f64,
+    hi: f64,
+    /// Kept once each: sets of many groups share most of their members.
+    labels: FxHashSet<String>,
+}
+
+impl ShownScale {
+    /// Nothing is seen yet of an attribute of this kind; a hierarchy is public.
+    pub fn new(kind: AttributeType, hierarchy: Option<Arc<Hierarchy>>) -> Self {
+        Self {
+            is_category: kind == AttributeType::Categorical,
+            hierarchy: hierarchy.filter(|_| kind == AttributeType::Categorical),
+            lo: f64::INFINITY,
+            hi: f64::NEG_INFINITY,
+            labels: FxHashSet::default(),
+        }
+    }
+
+    /// Sees all cells of the attribute, those of buckets included.
+    pub fn see(&mut self, attribute: &JoinedAttribute<'_>) {
+        match (self.is_category, &self.hierarchy) {
+            (true, Some(_)) => {}
+            (true, None) => each_cell(attribute, |cell| match cell {
+                Cell::Label(label) => self.see_label(label),
+                Cell::Set(members) => members.iter().for_each(|label| self.see_label(label)),
+                _ => {}
+            }),
+            (false, _) => each_cell(attribute, |cell| {
+                if let Some((from, to)) = ends(cell) {
+                    (self.lo, self.hi) = (self.lo.min(from), self.hi.max(to));
+                }
+            }),
+        }
+    }
+
+    fn see_label(&mut self, label: &str) {
+        if !self.labels.contains(label) {
+            self.labels.insert(label.to_owned());
+        }
+    }
+
+    /// The scale of all that was seen.
+    #[expect(clippy::disallowed_methods, reason = "labels are sorted at once")]
+    pub fn scale(&self) -> Scale {
+        match (self.is_category, &self.hierarchy) {
+            (true, Some(tree)) => Scale::Tree(Arc::clone(tree)),
+            (true, None) => {
+                let mut labels: Vec<String> = self.labels.iter().cloned().collect();
+                labels.sort_unstable();
+                Scale::Plain(labels)
+            }
+            (false, _) if self.lo <= self.hi => Scale::Numeric {
+                lo: self.lo,
+                hi: self.hi,
+            },
+            (false, _) => Scale::Numeric { lo: 0.0, hi: 0.0 },
         }
     }
 }

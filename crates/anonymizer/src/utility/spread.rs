@@ -6,11 +6,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::microdata::{RecordIndex, Role, of_width};
-use crate::release::{Content, JoinedAttribute};
+use crate::release::JoinedAttribute;
 
 use super::coverage::{Coverage, pool_shares, value_codes};
 use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::group_means::Grouping;
+use super::originals::Originals;
 
 /// Intervals of an attribute.
 pub(super) const BINS_MAX: usize = 16;
@@ -29,34 +30,34 @@ pub struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// The spread of every attribute, in order of columns.
-    pub(super) fn all(prepared: &'a JoinedEvidence<'a>) -> Vec<Self> {
+    /// The spread of every attribute, in order of columns; the release may be a
+    /// portion of that of which the originals are.
+    pub(super) fn all(prepared: &'a JoinedEvidence<'a>, originals: &Originals) -> Vec<Self> {
         let attributes: Vec<PreparedAttribute<'a>> = prepared.attributes().collect();
         attributes
             .into_par_iter()
             .map(|attribute| {
                 prepared.evidence.cancel.heed();
-                Self::new(attribute, &prepared.records)
+                let published = originals.published(attribute.index);
+                Self::new(attribute, &prepared.records, published)
             })
             .collect()
     }
 
-    /// Cuts the domain into intervals by the frequency of the records' codes,
-    /// and spreads every cell and pool over them.
-    fn new(attribute: PreparedAttribute<'a>, records: &[RecordIndex]) -> Self {
+    /// Cuts the domain into intervals by how often codes are published, and
+    /// spreads every cell and pool over them.
+    fn new(attribute: PreparedAttribute<'a>, records: &[RecordIndex], counts: &[u64]) -> Self {
         let (domain, published) = (attribute.domain(), attribute.published);
         let codes = records.iter();
-        let codes: Vec<u32> = codes
-            .map(|&record| attribute.original.code(record).0)
-            .collect();
-        let (bin_of_code, bins) = equal_intervals(domain.len(), &codes);
+        let codes = codes.map(|&record| attribute.original.code(record).0);
+        let (bin_of_code, bins) = intervals_of_counts(counts);
         let bin = |code: u32| bin_of_code[code as usize] as usize;
         let mut spread = Self {
             published,
             is_sensitive: matches!(attribute.role, Role::Sensitive | Role::SemiSensitive),
             bins,
             // There are at most sixteen.
-            original: codes.into_iter().map(|code| bin(code) as u8).collect(),
+            original: codes.map(|code| bin(code) as u8).collect(),
             starts: vec![0],
             shares: Vec::new(),
         };
@@ -95,21 +96,6 @@ impl<'a> Spread<'a> {
     /// Name of the attribute.
     pub(super) fn name(&self) -> &str {
         self.published.name
-    }
-
-    /// Whether the attribute is sensitive for anybody.
-    pub(super) fn is_sensitive(&self) -> bool {
-        self.is_sensitive
-    }
-
-    /// Whether rows that look the same may differ in it.
-    pub(super) fn is_by_row(&self) -> bool {
-        self.published.content == Content::Exact || self.published.buckets.is_some()
-    }
-
-    /// Intervals that a cell or pool lies in, on average over all of them.
-    pub(super) fn mean_shares(&self) -> f64 {
-        self.shares.len() as f64 / self.runs().max(1) as f64
     }
 
     /// The attribute as one by whose intervals means are taken.
@@ -183,20 +169,26 @@ fn add_run(masses: &mut [f64], bin_of_code: &[u32], run: Range<u32>, share: f64)
 /// code where there are at most [`BINS_MAX`], else runs of nearly equal
 /// frequency in `codes`.
 pub(super) fn equal_intervals(domain: usize, codes: &[u32]) -> (Vec<u32>, usize) {
-    if domain <= BINS_MAX {
-        return ((0..domain as u32).collect(), domain.max(1));
-    }
-    let mut counts = vec![0_usize; domain];
+    let mut counts = vec![0_u64; domain];
     for &code in codes {
         counts[code as usize] += 1;
     }
-    let total = codes.len().max(1);
+    intervals_of_counts(&counts)
+}
+
+/// The same where each code occurs so often.
+fn intervals_of_counts(counts: &[u64]) -> (Vec<u32>, usize) {
+    if counts.len() <= BINS_MAX {
+        return ((0..counts.len() as u32).collect(), counts.len().max(1));
+    }
+    let most = BINS_MAX as u64;
+    let total = counts.iter().sum::<u64>().max(1);
     let (mut before, mut bins, mut last) = (0, 0_u32, None);
     let bin_of_code = counts
         .iter()
         .map(|&count| {
             // The interval in which the middle of the code's run falls.
-            let place = ((2 * before + count) * BINS_MAX / (2 * total)).min(BINS_MAX - 1);
+            let place = ((2 * before + count) * most / (2 * total)).min(most - 1);
             before += count;
             if last.replace(place).is_some_and(|last| last != place) {
                 bins += 1;

@@ -14,10 +14,11 @@ mod reconstruction;
 pub use glp::{AttributeGlp, Glp};
 pub use reconstruction::{AttributeReconstruction, Reconstruction};
 
+use super::class_sizes::ClassSizes;
 use super::evidence::{Evidence, EvidenceError, JoinedEvidence};
 use super::journalist::ShownClasses;
 use super::report::UtilityReport;
-use super::spread::Spread;
+use super::whole::Whole;
 use super::{bucket_range, correlation, discernibility, group_means, group_size, information};
 use super::{marginal, ncp};
 use crate::privacy::{BlockForm, Model};
@@ -34,17 +35,18 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     let candidates = Candidates::all(&prepared);
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     let sizes = classes::sizes(&prepared);
+    let blocks = ClassSizes::of(&sizes.blocks);
     evidence.cancel.heed();
     report.insert(
         "c_dm",
         classes::BLOCKS_DISCERNED,
-        &discernibility::measure(&sizes.blocks),
+        &discernibility::measure(&blocks),
     );
     evidence.cancel.heed();
     report.insert(
         "group_sizes",
         classes::BLOCK_SIZES,
-        &group_size::measure(&sizes.blocks),
+        &group_size::measure(&blocks),
     );
     evidence.cancel.heed();
     let is_known = |attribute: &JoinedAttribute<'_>| classes::is_known(&prepared, attribute);
@@ -68,18 +70,18 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         candidates::LEAKAGE,
         &candidates::leakage(&prepared, &candidates),
     );
-    let spreads = Spread::all(&prepared);
+    let (whole, spreads) = Whole::of(&prepared)?;
     evidence.cancel.heed();
     report.insert(
         "correlation",
         correlation::DESCRIPTION,
-        &correlation::measure(&prepared.signatures, &spreads),
+        &correlation::measure(&prepared.signatures, &spreads, &whole),
     );
     evidence.cancel.heed();
     report.insert(
         "group_means",
         group_means::DESCRIPTION,
-        &group_means::measure(&prepared, &spreads),
+        &group_means::measure(&prepared, &spreads, &whole),
     );
     evidence.cancel.heed();
     report.insert(
@@ -94,7 +96,7 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         &information::measure(&prepared),
     );
     if let Model::Blocks { form, .. } = evidence.requirements.policy().model {
-        insert_form_measures(&mut report, &prepared, form);
+        insert_form_measures(&mut report, (&prepared, &whole), form);
     }
     Ok(report)
 }
@@ -102,12 +104,12 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
 /// What can be told of one way of publishing alone.
 fn insert_form_measures(
     report: &mut UtilityReport,
-    prepared: &JoinedEvidence<'_>,
+    (prepared, whole): (&JoinedEvidence<'_>, &Whole),
     form: BlockForm,
 ) {
     match form {
         BlockForm::Distinct | BlockForm::Eligible => {
-            let ranges = bucket_range::measure(prepared);
+            let ranges = bucket_range::measure(prepared, whole);
             report.insert("bucket_range", bucket_range::DESCRIPTION, &ranges);
         }
         BlockForm::Generalized | BlockForm::Ring => {
