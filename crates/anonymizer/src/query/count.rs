@@ -11,41 +11,16 @@
 
 use std::ops::Range;
 
-use super::answer::{Bounds, Estimate};
 use super::block::{BLOCK_CLASSES, Block, RowBounds};
 use super::condition::Judgement;
 use super::filter::Decided;
 use super::index::{Conditions, QueryIndex};
 use super::pairs::Pair;
 use super::table::JudgementTable;
+use super::tally::{PoolTally, Tally};
+
+pub use super::tally::Count;
 use crate::microdata::Codes;
-
-/// A count with its bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Count {
-    /// Expected number of records.
-    pub estimate: f64,
-    /// No fewer records satisfy.
-    pub lower: u64,
-    /// No more records satisfy.
-    pub upper: u64,
-    /// Rows that may satisfy.
-    pub rows: u64,
-    /// Classes with a row that may satisfy.
-    pub groups_touched: u64,
-}
-
-impl Count {
-    /// The count as an answer.
-    pub fn answer(&self) -> Estimate {
-        Estimate {
-            estimate: Some(self.estimate),
-            lower: Some(self.lower as f64),
-            upper: Some(self.upper as f64),
-            bounds: Bounds::Certain,
-        }
-    }
-}
 
 /// Memory that one query leaves to the next.
 #[derive(Debug, Default)]
@@ -70,17 +45,6 @@ struct Look<'s> {
     pair: Option<&'s Pair>,
 }
 
-/// What is known of the rows of one attribute's pools.
-#[derive(Debug, Default)]
-struct PoolTally {
-    /// Per pool: rows certain, and rows possible, on the other attributes.
-    others: Vec<(u32, u32)>,
-    /// Rows in any pool that are certain on every attribute.
-    certain: u64,
-    /// Rows in any pool that are possible on every attribute.
-    possible: u64,
-}
-
 /// A class while its rows are visited.
 struct Visit<'a> {
     /// Conditions that rows of the class answer one by one.
@@ -94,8 +58,13 @@ struct Visit<'a> {
 impl QueryIndex<'_> {
     /// Counts the records that satisfy all conditions.
     pub(super) fn count(&self, conditions: &Conditions, scratch: &mut Scratch) -> Count {
+        self.tally(conditions, scratch).count()
+    }
+
+    /// What the count is made from; of portions of a release it adds up.
+    pub(super) fn tally(&self, conditions: &Conditions, scratch: &mut Scratch) -> Tally {
         if let Some(sliced) = &self.sliced {
-            return sliced.count(self, conditions);
+            return Tally::of_sliced(sliced.count(self, conditions));
         }
         scratch.prepare(self, conditions);
         let Scratch {
@@ -119,7 +88,7 @@ impl QueryIndex<'_> {
             ] = looks.as_slice()
         {
             pair.sum(weights, &mut tally);
-            return bounds(tally, tables, &pools[..conditions.len()]);
+            return Tally::of(tally, tables, &pools[..conditions.len()]);
         }
         let decided = varying.iter().map(|&position| {
             let exact = self.columns[conditions[position].0].exact.as_ref()?;
@@ -141,7 +110,7 @@ impl QueryIndex<'_> {
                 }
             }
         }
-        bounds(tally, tables, &pools[..conditions.len()])
+        Tally::of(tally, tables, &pools[..conditions.len()])
     }
 
     /// How classes look to the conditions: by two of their attributes at once
@@ -291,37 +260,6 @@ impl Visit<'_> {
             }
         }
         tally.groups_touched += u64::from(tally.possible > before);
-    }
-}
-
-/// The best bounds over all bucketized attributes of the query.
-fn bounds(tally: RowBounds, tables: &[JudgementTable], pools: &[PoolTally]) -> Count {
-    let (mut lower, mut upper) = (tally.certain, tally.possible);
-    for (table, pool) in tables.iter().zip(pools) {
-        let (mut least, mut most) = (0_u64, 0_u64);
-        let (mut certain, mut possible) = (0_u64, 0_u64);
-        for (matches, others) in table.pools.iter().zip(&pool.others) {
-            let short = matches.size - matches.least;
-            least += u64::from(others.0.saturating_sub(short));
-            most += u64::from(others.1.min(matches.most));
-            certain += u64::from(others.0);
-            possible += u64::from(others.1);
-        }
-        // All buckets together: their satisfying cells are known exactly even
-        // where only groups are linked to buckets.
-        let (cells, satisfying) = table.bucketized;
-        least = least.max(certain.saturating_sub(cells - satisfying));
-        most = most.min(possible.min(satisfying));
-        lower = lower.max(tally.certain - pool.certain + least);
-        upper = upper.min(tally.possible - pool.possible + most);
-    }
-    Count {
-        // Sums of shares round; the exact value lies between the bounds.
-        estimate: tally.estimate.clamp(lower as f64, upper.max(lower) as f64),
-        lower,
-        upper: upper.max(lower),
-        rows: tally.possible,
-        groups_touched: tally.groups_touched,
     }
 }
 

@@ -10,20 +10,21 @@
 //! so that the same release always has the same report. Queries are asked in
 //! order of their numbers until it is used up; the others are counted as not
 //! asked.
+//!
+//! Of a release in portions every portion is seen first ([`Drawing`]), which settles
+//! the queries, and then asked ([`Asking`]).
 
-use std::ops::Range;
-
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::microdata::Table;
 use crate::privacy::CancelFlag;
 use crate::release::{JoinError, Lineage, PublishedTable};
 
-use super::count::Scratch;
-use super::exact::ExactIndex;
-use super::index::{Conditions, QueryIndex};
-use super::workload::{Drawn, Source, Workload, draw};
+use super::workload::Workload;
+
+pub use super::asking::Asking;
+pub use super::drawing::Drawing;
+use super::drawing::Ready;
 
 /// Title of the measure.
 pub const TITLE: &str = "Query error";
@@ -31,14 +32,6 @@ pub const TITLE: &str = "Query error";
 pub const DEFINITION: &str = "Seeded random counting queries of 1 to 4 predicates, answered from the release alone and counted in the original over the published records: mean and median of (upper − lower)/actual and of |estimate − actual|/actual. Queries that no record satisfies are drawn anew. On tables of very many values only the first queries are asked, until a budget of work is used up; the others are counted as not asked.";
 /// Source of the measure.
 pub const SOURCE: &str = "LGB (aggregate queries); bounds of counts are ours";
-
-/// Draws before a query is left out.
-const DRAWS_MAX: u32 = 64;
-/// Parts of the budget after which work is added up again, about.
-const PARTS: u64 = 16;
-/// Queries that are asked before that, at least and at most.
-const TOGETHER_MIN: u32 = 8;
-const TOGETHER_MAX: u32 = 256;
 
 /// Query error of a release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -69,7 +62,7 @@ pub struct MeanMedian {
 }
 
 /// One query's figures: range, error, whether actual is within the bounds.
-type Figures = (f64, f64, bool);
+pub(super) type Figures = (f64, f64, bool);
 
 /// Measures the query error of a release, in rayon's current pool.
 ///
@@ -110,127 +103,22 @@ pub fn measure_watched(
     workload: Workload,
     watch: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<QueryErrorSummary>, JoinError> {
-    let hierarchies = QueryIndex::hierarchies_of(table);
-    let tables = published.tables;
-    let index = QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries);
-    let lineage = published.lineage.of(index.name);
-    let Some(exact) = ExactIndex::new(&index, table, lineage.unwrap_or_default()) else {
-        return Err(JoinError {
-            table: index.name.into(),
-            reason: "rows, lineage and originals do not fit together",
-        });
-    };
-    let attributes = (0..index.attributes.len()).into_par_iter();
-    let sources = attributes.map(|at| Source::new(exact.domain(at), index.domain(at)));
-    let asker = Asker {
-        sources: sources.collect(),
-        exact: &exact,
-        index: &index,
-        workload,
-        cancel: published.cancel,
-    };
-    Ok(asker.ask_all(watch))
-}
-
-/// Asks the queries of a workload.
-struct Asker<'a> {
-    index: &'a QueryIndex<'a>,
-    exact: &'a ExactIndex<'a>,
-    sources: Vec<Source<'a>>,
-    workload: Workload,
-    cancel: &'a CancelFlag,
-}
-
-/// What one query showed, and the values that were looked at for it.
-struct Asked {
-    figures: Option<Figures>,
-    work: u64,
-}
-
-impl Asker<'_> {
-    /// Asks queries in order until the work is used up.
-    fn ask_all(&self, watch: &mut dyn FnMut(f64) -> bool) -> Option<QueryErrorSummary> {
-        let Workload {
-            queries, work_max, ..
-        } = self.workload;
-        let (mut figures, mut work) = (Vec::new(), 0);
-        let mut next = 0..queries.min(TOGETHER_MIN);
-        while !next.is_empty() && work < work_max {
-            let share = f64::from(next.start) / f64::from(queries);
-            if !watch(share.max(work as f64 / work_max as f64)) {
-                return None;
-            }
-            let asked = self.ask(next.clone());
-            work += asked.iter().map(|asked| asked.work).sum::<u64>();
-            figures.extend(asked.into_iter().map(|asked| asked.figures));
-            let of_one = (work / u64::from(next.end)).max(1);
-            let together = u32::try_from(work_max / PARTS / of_one).unwrap_or(u32::MAX);
-            let together = together.clamp(TOGETHER_MIN, TOGETHER_MAX);
-            next = next.end..queries.min(next.end.saturating_add(together));
-        }
-        Some(QueryErrorSummary {
-            not_asked: queries - figures.len() as u32,
-            ..sum_up(&figures)
-        })
+    let ready = Ready::new(table, published, (workload.queries, &[]))?;
+    let mut drawing = Drawing::new(workload, ready.index.rows() as u64);
+    // Drawing takes about as long as asking.
+    if !drawing.see_ready(&ready, &mut |share| watch(share / 2.0))? {
+        return Ok(None);
     }
-
-    fn ask(&self, numbers: Range<u32>) -> Vec<Asked> {
-        let numbers = numbers.into_par_iter();
-        numbers
-            .map_init(Scratch::default, |scratch, number| {
-                self.cancel.heed();
-                let mut rng = self.workload.stream(number);
-                let mut work = 0;
-                let figures = (0..DRAWS_MAX).find_map(|_| {
-                    // A drawn query is valid: its values are of the domain.
-                    let drawn = draw(&self.sources, &mut rng);
-                    let actual = self.actual(&drawn, &mut work)?;
-                    self.figures(drawn, actual, (scratch, &mut work))
-                });
-                Asked { figures, work }
-            })
-            .collect()
-    }
-
-    /// Records that satisfy; `None` where there is none.
-    fn actual(&self, drawn: &[(usize, Drawn)], work: &mut u64) -> Option<u64> {
-        let marks = drawn.iter().map(|(at, drawn)| {
-            let source = &self.sources[*at];
-            *work += drawn.work(source) + self.index.rows() as u64;
-            Some((*at, drawn.marks(source).ok()?))
-        });
-        let marks = marks.collect::<Option<Vec<_>>>()?;
-        let actual = self.exact.count_marked(marks.into_iter());
-        (actual > 0).then_some(actual)
-    }
-
-    /// What the release says of a query.
-    fn figures(
-        &self,
-        drawn: Vec<(usize, Drawn)>,
-        actual: u64,
-        (scratch, work): (&mut Scratch, &mut u64),
-    ) -> Option<Figures> {
-        let conditions = drawn.into_iter().map(|(at, drawn)| {
-            *work += self.index.work(at);
-            Some((at, drawn.condition(&self.sources[at]).ok()?))
-        });
-        let conditions: Conditions = conditions.collect::<Option<_>>()?;
-        let count = self.index.count(&conditions, scratch);
-        let actual_f = actual as f64;
-        Some((
-            (count.upper - count.lower) as f64 / actual_f,
-            (count.estimate - actual_f).abs() / actual_f,
-            (count.lower..=count.upper).contains(&actual),
-        ))
-    }
+    let mut asking = Asking::new(drawing);
+    let is_wanted = asking.ask_ready(&ready, &mut |share| watch((1.0 + share) / 2.0));
+    Ok(is_wanted.then(|| asking.finish()))
 }
 
 fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-fn sum_up(figures: &[Option<Figures>]) -> QueryErrorSummary {
+pub(super) fn sum_up(figures: &[Option<Figures>]) -> QueryErrorSummary {
     let answered: Vec<Figures> = figures.iter().flatten().copied().collect();
     QueryErrorSummary {
         queries: answered.len() as u32,

@@ -18,7 +18,7 @@ use super::columns::IndexedColumn;
 use super::compile::compile;
 use super::condition::Condition;
 use super::expression::{InvalidQuery, List, PREDICATES_MAX, Place, Predicate, Test, VALUES_MAX};
-use super::knowledge::PublicDomain;
+use super::knowledge::{PublicDomain, Shown};
 use super::pairs::Pairs;
 use super::sliced::SlicedRows;
 
@@ -50,10 +50,19 @@ pub(super) type Conditions = Vec<(usize, Condition)>;
 impl<'a> QueryIndex<'a> {
     /// Indexes a release. Time is linear in rows × attributes.
     pub fn new(tables: &'a [PublishedTable], hierarchies: &Hierarchies) -> Result<Self, JoinError> {
+        Self::within(tables, hierarchies, &[])
+    }
+
+    /// Indexes a portion of a release of which this is shown of each attribute.
+    pub(super) fn within(
+        tables: &'a [PublishedTable],
+        hierarchies: &Hierarchies,
+        shown: &[Shown],
+    ) -> Result<Self, JoinError> {
         if !is_sliced(tables) {
-            return Ok(Self::of(JoinedTable::new(tables)?, hierarchies));
+            return Ok(Self::of(JoinedTable::new(tables)?, hierarchies, shown));
         }
-        let index = Self::of(JoinedTable::of_sliced(tables)?, hierarchies);
+        let index = Self::of(JoinedTable::of_sliced(tables)?, hierarchies, shown);
         let names: Vec<&str> = index.attributes.iter().map(|one| &*one.name).collect();
         let sliced = Some(SlicedRows::new(tables, &names)?);
         Ok(Self { sliced, ..index })
@@ -66,11 +75,14 @@ impl<'a> QueryIndex<'a> {
         Self { pairs, ..self }
     }
 
-    fn of(joined: JoinedTable<'a>, hierarchies: &Hierarchies) -> Self {
-        let domains = joined
-            .attributes()
-            .par_iter()
-            .map(|attribute| PublicDomain::of(attribute, hierarchies.get(attribute.name).cloned()))
+    fn of(joined: JoinedTable<'a>, hierarchies: &Hierarchies, shown: &[Shown]) -> Self {
+        let none = Shown::default();
+        let attributes = joined.attributes().par_iter().enumerate();
+        let domains = attributes
+            .map(|(at, attribute)| {
+                let hierarchy = hierarchies.get(attribute.name).cloned();
+                PublicDomain::within(attribute, hierarchy, shown.get(at).unwrap_or(&none))
+            })
             .collect();
         let signatures = joined.signatures();
         let (starts, rows) = signatures.rows_by_class();
@@ -149,18 +161,6 @@ impl<'a> QueryIndex<'a> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
-    }
-
-    /// Values that answering a condition on an attribute looks at, about.
-    pub(super) fn work(&self, at: usize) -> u64 {
-        let attribute = &self.attributes[at];
-        let domain = &self.domains[at];
-        let column = &self.columns[at];
-        let pools = attribute.buckets.as_ref().map_or(0, |buckets| {
-            (buckets.cells().len() + self.rows()) as u64 + domain.values.work()
-        });
-        let cells = attribute.cells.len() as u64 + domain.cells.work();
-        cells + pools + (column.of_class.len() + column.of_row.len()) as u64
     }
 
     /// What is public of an attribute's domain, by position.

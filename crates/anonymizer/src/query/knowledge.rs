@@ -9,6 +9,7 @@
 //! the hull, all leaves, or all published labels; its value may lie outside
 //! the hull, so bounds treat it as unknown.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::microdata::{AttributeType, Hierarchy};
@@ -36,13 +37,23 @@ pub struct PublicDomain {
 impl PublicDomain {
     /// Reads the public domain off an attribute's published cells.
     pub fn of(attribute: &JoinedAttribute<'_>, hierarchy: Option<Arc<Hierarchy>>) -> Self {
+        Self::within(attribute, hierarchy, &Shown::default())
+    }
+
+    /// The same of a portion of a release that shows more: `whole` is what all of it
+    /// does.
+    pub(super) fn within(
+        attribute: &JoinedAttribute<'_>,
+        hierarchy: Option<Arc<Hierarchy>>,
+        whole: &Shown,
+    ) -> Self {
         let hierarchy = hierarchy.filter(|_| attribute.kind == AttributeType::Categorical);
         let cells: Vec<&Cell> = attribute.cells.iter().collect();
         let values = values_of(attribute);
         let mut domain = Self {
             kind: attribute.kind,
             hierarchy,
-            hull: None,
+            hull: whole.hull.clone(),
             labels: Vec::new(),
             cells: Places::default(),
             values: Places::default(),
@@ -62,6 +73,7 @@ impl PublicDomain {
             domain.values = Places::in_tree(tree, values.into_iter());
         } else {
             let mut labels = Labels::default();
+            labels.add(&whole.labels);
             domain.cells = Places::by_label(&mut labels, cells.into_iter());
             domain.values = Places::by_label(&mut labels, values.into_iter());
             let (labels, ranks) = labels.ranked();
@@ -105,6 +117,27 @@ impl PublicDomain {
                 Some(self.labels.iter().map(|label| label_cell(label)).collect())
             }
             (None, None) => None,
+        }
+    }
+}
+
+/// What a whole release shows of an attribute, from all of its portions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    hull: Option<Cell>,
+    labels: BTreeSet<String>,
+}
+
+impl Shown {
+    /// Adds what a portion shows.
+    pub(super) fn add(&mut self, portion: &PublicDomain) {
+        if let Some(cell) = &portion.hull {
+            see_number(&mut self.hull, cell);
+        }
+        for label in &portion.labels {
+            if !self.labels.contains(label) {
+                self.labels.insert(label.clone());
+            }
         }
     }
 }

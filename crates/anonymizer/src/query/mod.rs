@@ -26,12 +26,14 @@
 
 mod answer;
 mod ask;
+mod asking;
 mod attribute;
 mod block;
 mod columns;
 mod compile;
 mod condition;
 mod count;
+mod drawing;
 pub mod error;
 mod exact;
 mod expression;
@@ -45,6 +47,7 @@ mod released;
 mod sliced;
 mod sum;
 mod table;
+mod tally;
 mod workload;
 
 pub use answer::{AnsweredCell, Bounds, Estimate, QueryAnswer};

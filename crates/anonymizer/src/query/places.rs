@@ -105,11 +105,6 @@ impl Places {
         self.shown.iter().copied()
     }
 
-    /// Number of positions that judging every cell once looks at.
-    pub(super) fn work(&self) -> u64 {
-        (self.shown.len() + self.members.len()) as u64
-    }
-
     /// For each cell how many of its positions satisfy, and how many it has;
     /// `None` where it shows nothing. `run` counts those that satisfy from a
     /// first to a last position.
@@ -130,6 +125,13 @@ impl Places {
 }
 
 impl<'a> Labels<'a> {
+    /// Numbers labels that need not appear.
+    pub(super) fn add(&mut self, labels: impl IntoIterator<Item = &'a String>) {
+        for label in labels {
+            self.number(label);
+        }
+    }
+
     fn number(&mut self, label: &'a str) -> u32 {
         let next = self.labels.len() as u32;
         let number = *self.numbers.entry(label).or_insert(next);
