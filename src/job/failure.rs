@@ -64,6 +64,7 @@ impl JobFailure {
             }
             Self::Engine(EngineError::LimitExceeded(_)) | Self::TooLarge { .. } => "limit-exceeded",
             Self::Engine(EngineError::Cancelled) => "cancelled",
+            Self::Engine(EngineError::Elsewhere(_)) => "internal",
             Self::Identifying(_) => "exact-attributes-identify",
             Self::Input(_) => "invalid-data",
             Self::VerificationFailed { .. } => "verification-failed",

@@ -384,6 +384,8 @@ fn run_loaded(
     run().unwrap_or_else(|failure| match failure {
         // The stop reason decides what is written.
         JobFailure::Engine(EngineError::Cancelled) => Ended::Retry,
+        // Whoever counts and publishes parts elsewhere may be there next time.
+        JobFailure::Engine(EngineError::Elsewhere(_)) => Ended::Retry,
         failure => Ended::Failed(failure),
     })
 }

@@ -2,7 +2,6 @@
 //!
 //! [`ENGINES`] is the one list; nothing else here knows an engine by name.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -17,6 +16,8 @@ use crate::privacy::{
 use crate::release::candidates::Candidates;
 use crate::release::{Release, order, statement};
 
+use super::parts::elsewhere::{OpenOrder, PartsElsewhere, TableOrder};
+use super::runs::Runs;
 use super::{parameters, parts};
 
 /// All engines, in the order of `GET /v1/engines`.
@@ -64,39 +65,6 @@ fn read<E: engine::Engine>(parameters: &Value) -> Result<Read, EngineError> {
     Ok((Arc::new(engine), written))
 }
 
-/// [`engine::Engine`] whose type is not known.
-pub(super) trait Runs: fmt::Debug + Send + Sync {
-    fn outline_is_own_tree(&self) -> bool;
-
-    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError>;
-
-    fn run(
-        &self,
-        table: &Table,
-        requirements: &Requirements,
-        context: &RunContext<'_>,
-    ) -> Result<Release, EngineError>;
-}
-
-impl<E: engine::Engine> Runs for E {
-    fn outline_is_own_tree(&self) -> bool {
-        E::outline_is_own_tree(self)
-    }
-
-    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
-        E::policy(self, schema)
-    }
-
-    fn run(
-        &self,
-        table: &Table,
-        requirements: &Requirements,
-        context: &RunContext<'_>,
-    ) -> Result<Release, EngineError> {
-        E::run(self, table, requirements, context)
-    }
-}
-
 /// What a run gave.
 pub(super) enum Outcome {
     /// A release in memory.
@@ -112,6 +80,7 @@ pub struct Engine {
     parameters: Value,
     runs: Arc<dyn Runs>,
     parts: PartsRule,
+    elsewhere: Option<Arc<dyn PartsElsewhere>>,
 }
 
 impl PartialEq for Engine {
@@ -148,6 +117,7 @@ impl Engine {
             parameters,
             runs,
             parts: PartsRule::default(),
+            elsewhere: None,
         })
     }
 
@@ -156,6 +126,21 @@ impl Engine {
     pub fn with_parts(mut self, parts: PartsRule) -> Self {
         self.parts = parts;
         self
+    }
+
+    /// The same with parts that somebody else counts and publishes, to the same release.
+    #[must_use]
+    pub fn with_parts_elsewhere(mut self, elsewhere: Arc<dyn PartsElsewhere>) -> Self {
+        self.elsewhere = Some(elsewhere);
+        self
+    }
+
+    /// Makes an order ready for parts.
+    ///
+    /// # Errors
+    /// It is no order of this program.
+    pub fn open(order: TableOrder) -> Result<OpenOrder, EngineError> {
+        order.open(|name, parameters, schema| Ok(Self::parse(name, parameters, schema)?.runs))
     }
 
     /// The parts that a table is published in under these requirements, if it is.
@@ -273,15 +258,19 @@ impl Engine {
         requirements: &Requirements,
         context: &RunContext,
     ) -> Result<Outcome, EngineError> {
-        let run = &*self.runs;
         if let Some(parts) = self.parts_of(requirements)? {
-            let max_excluded = self.parameters["max_excluded"].as_f64().unwrap_or(0.0);
-            let how = (parts, max_excluded);
-            if let Some(union) = parts::run(run, (table, requirements), context, how)? {
+            let in_parts = parts::InParts {
+                engine: &*self.runs,
+                name: self.name(),
+                parameters: &self.parameters,
+                parts,
+                elsewhere: self.elsewhere.as_deref(),
+            };
+            if let Some(union) = parts::run(in_parts, (table, requirements), context)? {
                 return Ok(Outcome::Parts(Box::new(union)));
             }
         }
-        let mut release = run.run(table, requirements, context)?;
+        let mut release = self.runs.run(table, requirements, context)?;
         order(&mut release.tables, &mut release.lineage, &context.seed);
         Ok(Outcome::Whole(release))
     }
@@ -303,7 +292,11 @@ impl Engine {
             cancel: cancel.clone(),
             ..RunContext::silent(number)
         };
-        let release = self.run(table, &requirements, &context).ok()?;
+        let here = Self {
+            elsewhere: None,
+            ..self.clone()
+        };
+        let release = here.run(table, &requirements, &context).ok()?;
         let tables = &release.tables;
         Some(Candidates::of(
             table,

@@ -14,10 +14,12 @@ mod parts;
 mod produce;
 mod purpose;
 mod purposes;
+mod runs;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
 pub use identifying::{Identifying, IdentifyingBy, check_accepted, how_to_mend, is_reason};
+pub use parts::elsewhere;
 pub use produce::{
     Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, check_fit, produce,
     report,

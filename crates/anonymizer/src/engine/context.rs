@@ -6,6 +6,7 @@
 use std::io;
 
 use rand_chacha::ChaCha12Rng;
+use serde::{Deserialize, Serialize};
 
 use super::error::EngineError;
 use super::kernel::SplitPosition;
@@ -55,10 +56,14 @@ pub struct PartOfTable<'a> {
     pub place: SplitPosition,
     /// The whole table.
     pub whole: &'a WholeTable,
+    /// The rank of each record among those of the whole table by its subject's
+    /// place on the dataset's ring ([`companions`](mod@crate::engine::kernel::companions)),
+    /// where keys of subjects are not there.
+    pub ring: Option<&'a [u32]>,
 }
 
 /// What is counted over a whole table that is published in parts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeTable {
     /// How often each code of an attribute occurs, all records counted; by
     /// attribute, nothing for identifiers.

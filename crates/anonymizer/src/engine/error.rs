@@ -53,6 +53,10 @@ pub enum EngineError {
     /// The room for what parts of the table gave failed.
     #[error("what parts of the table gave could not be kept: {0}")]
     Room(std::io::ErrorKind),
+    /// Whoever counts or publishes parts of the table elsewhere gave no answer; another
+    /// attempt may have one.
+    #[error("no answer from elsewhere: {0}")]
+    Elsewhere(String),
     /// Someone asked the run to stop.
     #[error("cancelled")]
     Cancelled,

@@ -129,6 +129,16 @@ impl Table {
         }
     }
 
+    /// The same as a part of a whole table, in which its records and subjects stand at
+    /// these positions.
+    #[must_use]
+    pub fn standing_at(mut self, records: Vec<u32>, subjects: Vec<u32>) -> Self {
+        debug_assert_eq!(records.len(), self.records);
+        debug_assert_eq!(subjects.len(), self.subjects());
+        self.whole = Some(Arc::new(Whole { records, subjects }));
+        self
+    }
+
     /// The position of a record in the whole table, of which this may be a part.
     #[inline]
     pub fn in_whole(&self, record: RecordIndex) -> RecordIndex {

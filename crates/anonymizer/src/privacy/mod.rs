@@ -22,6 +22,7 @@ mod retention;
 mod scale;
 mod seed;
 mod slicing;
+mod stated;
 mod subject_finder;
 mod transformation;
 
@@ -37,4 +38,5 @@ pub use protection::{Diversity, InBlock, InBucket, InGroup, Protection, Spread};
 pub use requirements::{Companion, OwnTerms, RecordTerms, Requirements};
 pub use seed::Seed;
 pub use slicing::{ColumnRule, SliceVariant, Slicing};
+pub use stated::StatedRequirements;
 pub use transformation::Transformation;

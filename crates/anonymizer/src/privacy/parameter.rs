@@ -137,7 +137,7 @@ impl Share {
     }
 
     /// The share of so many parts per billion, at least one and at most all.
-    pub(super) fn of_parts(parts: u32) -> Self {
+    pub fn of_parts(parts: u32) -> Self {
         Self(parts.clamp(Self::LEAST.0, Self::ALL.0))
     }
 

@@ -269,6 +269,23 @@ impl Requirements {
         }
     }
 
+    /// Requirements of records that ask for the terms at these positions.
+    pub(super) fn of_terms(
+        (ordered, lacking): (Policy, ProtectedSet),
+        terms: Vec<RecordTerms>,
+        (terms_of_record, companions): (Codes, Option<Vec<Companion>>),
+    ) -> Self {
+        Self {
+            policy: ordered.one_more(lacking),
+            ordered,
+            lacking,
+            terms,
+            terms_of_record,
+            history: None,
+            companions,
+        }
+    }
+
     /// The same subjects' terms under another policy over the same attributes,
     /// to find out what would hold. Terms keep their positions.
     #[must_use]

@@ -5,8 +5,9 @@ use std::io;
 
 use crate::engine::Scratch;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::Scale;
 use crate::engine::kernel::outline::{Leaf, SetNumber};
-use crate::microdata::SubjectIndex;
+use crate::microdata::{AttributeIndex, CodedColumn, Role, SubjectIndex, Table};
 use crate::privacy::Seed;
 use crate::release::{OrderedParts, PartNumber, PublishedTable, Release};
 
@@ -96,5 +97,28 @@ impl<'a> MadeParts<'a> {
         take: &mut dyn FnMut(PartNumber, PublishedTable),
     ) -> io::Result<()> {
         self.ordered.list(table, take)
+    }
+}
+
+/// The quasi-identifiers of a table, by which it is cut.
+pub(super) struct Columns<'a> {
+    pub quasi: Vec<&'a CodedColumn>,
+    /// Their positions in the schema.
+    pub quasi_at: Vec<AttributeIndex>,
+    pub scales: Vec<Scale>,
+}
+
+impl<'a> Columns<'a> {
+    pub fn of(table: &'a Table) -> Self {
+        let schema = table.schema();
+        let quasi_at = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
+        let quasi = quasi_at.iter().filter_map(|&at| table.coded(at));
+        let quasi: Vec<&CodedColumn> = quasi.collect();
+        let scales = quasi.iter().map(|column| Scale::new(&column.domain));
+        Self {
+            scales: scales.collect(),
+            quasi,
+            quasi_at,
+        }
     }
 }

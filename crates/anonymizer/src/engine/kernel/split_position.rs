@@ -18,6 +18,16 @@ impl SplitPosition {
         Self(mix(index))
     }
 
+    /// The position as a number, to be handed on.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The position that [`Self::number`] gave.
+    pub const fn of_number(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The part with the lower values.
     #[must_use]
     pub const fn left(self) -> Self {

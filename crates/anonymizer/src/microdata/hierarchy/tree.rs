@@ -155,6 +155,55 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
+    /// The tree of nodes that stand depth first, as [`Self::nodes`] has them: the
+    /// parent of each and its label. The root's parent is not looked at.
+    ///
+    /// # Errors
+    /// A node stands before its parent, a label occurs twice, or there is no leaf
+    /// below the root.
+    pub fn of_nodes(nodes: impl Iterator<Item = (NodeIndex, String)>) -> Result<Self, TableError> {
+        let unfit = || TableError::Hierarchy("the nodes are no tree".into());
+        let mut hierarchy = Self {
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            by_label: FxHashMap::default(),
+        };
+        for (parent, label) in nodes {
+            let index = NodeIndex(hierarchy.nodes.len() as u32);
+            let depth = match index {
+                NodeIndex::ROOT => 0,
+                _ => {
+                    let above = hierarchy.nodes.get_mut(parent.at()).ok_or_else(unfit)?;
+                    above.children.push(index);
+                    above.depth + 1
+                }
+            };
+            if hierarchy.by_label.insert(label.clone(), index).is_some() {
+                return Err(unfit());
+            }
+            hierarchy.nodes.push(Node {
+                label,
+                parent: if depth == 0 { NodeIndex::ROOT } else { parent },
+                depth,
+                first_leaf: Code(0),
+                leaf_count: 0,
+                children: Vec::new(),
+            });
+        }
+        if hierarchy.nodes.len() < 2 {
+            return Err(unfit());
+        }
+        for (at, node) in (0..).zip(&mut hierarchy.nodes) {
+            node.first_leaf = Code(hierarchy.leaves.len() as u32);
+            if node.children.is_empty() {
+                node.leaf_count = 1;
+                hierarchy.leaves.push(NodeIndex(at));
+            }
+        }
+        hierarchy.count_leaves();
+        Ok(hierarchy)
+    }
+
     fn count_leaves(&mut self) {
         // Children follow their parents, so one backward pass sums up.
         for at in (1..self.nodes.len()).rev() {
@@ -333,6 +382,24 @@ mod tests {
         assert_eq!(gap(root), said("", "red orange blue"));
         let above = "red;warm;any;*\norange;warm;any;*\nblue;cold;*\n";
         assert_eq!(gap(above), said("", "red orange"));
+    }
+
+    #[test]
+    fn a_tree_is_made_again_of_its_nodes() {
+        let tree = tree("red;warm;*\norange;warm;*\nblue;cold;*\n").with_missing_leaf();
+        let again = |of: &Hierarchy| {
+            let nodes = of.nodes().iter();
+            Hierarchy::of_nodes(nodes.map(|node| (node.parent, node.label.clone())))
+        };
+        assert_eq!(again(&tree), Ok(tree.clone()));
+        let named = |parents: &[u32]| {
+            let nodes = (0..).zip(parents);
+            Hierarchy::of_nodes(nodes.map(|(at, &of)| (NodeIndex(of), format!("n{at}"))))
+        };
+        assert!(named(&[0, 0]).is_ok());
+        for unfit in [&[][..], &[0], &[0, 2, 0]] {
+            assert!(named(unfit).is_err(), "{unfit:?}");
+        }
     }
 
     #[test]

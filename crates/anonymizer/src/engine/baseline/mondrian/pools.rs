@@ -55,7 +55,16 @@ pub(super) fn pools(
 fn by_place(included: &Included<'_>, rows: Vec<u32>, context: &RunContext<'_>) -> Vec<u32> {
     let position = included.positions();
     let records = rows.iter().map(|&row| included.records[row as usize]);
-    let places = in_order(included, records.collect(), &context.dataset_secret);
+    let records: Vec<u32> = records.collect();
+    let places: Vec<(u64, u32)> = match context.part.and_then(|part| part.ring) {
+        None => in_order(included, records, &context.dataset_secret),
+        Some(ring) => {
+            let rank = |record: u32| (u64::from(ring[record as usize]), record);
+            let mut ranks: Vec<(u64, u32)> = records.into_iter().map(rank).collect();
+            ranks.sort_unstable();
+            ranks
+        }
+    };
     let records = places.iter().map(|&(_, record)| record);
     records.map(|record| position[record as usize]).collect()
 }

@@ -168,6 +168,25 @@ impl SideRule {
         }
     }
 
+    /// Adds so many records with the terms at a position to what stands on a side.
+    pub fn add_records(&self, contents: &mut Contents, terms: u32, records: u64) {
+        contents.records += records;
+        contents.of_terms[terms as usize] += records;
+    }
+
+    /// Adds so many records with the terms at a position that have a code in one of
+    /// [`Self::attributes`] to what stands on a side, where they protect it.
+    pub fn add_values(
+        &self,
+        contents: &mut Contents,
+        (terms, attribute): (u32, usize),
+        (code, records): (u32, u64),
+    ) {
+        if self.terms[terms as usize].values[attribute].is_some() {
+            contents.values[attribute][code as usize] += records;
+        }
+    }
+
     /// Whether a side keeps what is asked.
     pub fn holds(&self, side: &Contents) -> bool {
         let members = || {

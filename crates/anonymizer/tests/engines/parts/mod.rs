@@ -2,6 +2,8 @@
 //! of every other engine the union keeps what is claimed, checked by the verifier
 //! after a trip through its bytes.
 
+mod elsewhere;
+
 use std::cell::Cell as Count;
 
 use proptest::prelude::*;
