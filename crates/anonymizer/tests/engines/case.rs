@@ -7,8 +7,7 @@ use crate::portions;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
-    AttributeIndex, Code, Codes, Domain, PopulationTable, Preference, RecordIndex, Role, Schema,
-    SubjectIndex, Table,
+    AttributeIndex, Code, Codes, Domain, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
 };
 use vizard_anonymizer::privacy::{
     CancelFlag, History, InBucket, L, Model, Parts, ProtectedIndex, RecordTerms, Requirements,
@@ -20,7 +19,6 @@ use vizard_anonymizer::release::{
     TableDescription, Transformed, decode_csv, encode_csv, guarantees, order, rounded_to_tens,
     statement,
 };
-use vizard_anonymizer::utility::{self, EvidenceError, UtilityReport};
 use vizard_anonymizer::verify::{self, AtOnce, Evidence, Ordered, Verdict, verify};
 
 /// What a job ordered.
@@ -259,27 +257,6 @@ impl Case {
             dataset_secret: &self.dataset_secret,
             cancel: &self.cancel,
             at_once: AtOnce::rows(rows),
-        })
-    }
-
-    /// The report of utility and risk.
-    pub fn report(&self) -> Result<UtilityReport, EvidenceError> {
-        self.report_beside(None)
-    }
-
-    /// The same beside those among whom its people could be.
-    pub fn report_beside(
-        &self,
-        population_table: Option<&PopulationTable>,
-    ) -> Result<UtilityReport, EvidenceError> {
-        utility::measure(&utility::Evidence {
-            table: &self.table,
-            requirements: &self.requirements,
-            manifest: &self.manifest,
-            tables: &self.tables,
-            lineage: &self.lineage,
-            population_table,
-            cancel: &self.cancel,
         })
     }
 

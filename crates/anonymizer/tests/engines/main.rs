@@ -38,6 +38,7 @@ mod preferences_attack;
 mod proposals;
 mod proposed_people;
 mod random_runs;
+mod reported;
 mod scenario;
 mod series;
 mod slicing;

@@ -2,10 +2,12 @@
 //! nothing but to fit together.
 
 mod cells;
+mod cutting;
 mod journalist;
 mod loose;
 mod persons;
 mod persons_loose;
+pub mod portions;
 mod queries;
 mod source;
 

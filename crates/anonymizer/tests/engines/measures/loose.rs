@@ -33,6 +33,12 @@ pub struct Loose {
 impl Loose {
     /// Makes a release from a seed; `by_group` links buckets to groups.
     pub fn new(seed: u64, records: usize, by_group: bool) -> Self {
+        Self::in_blocks(seed, records, by_group, 1)
+    }
+
+    /// The same in so many blocks: no group and no bucket has rows of two of them,
+    /// and nobody has the height of somebody in another one.
+    pub fn in_blocks(seed: u64, records: usize, by_group: bool, blocks: usize) -> Self {
         let mut rng = ChaCha12Rng::seed_from_u64(seed);
         let table = table(records, &mut rng);
         let protections = table.schema().protectable().into_iter().map(|attribute| {
@@ -53,7 +59,8 @@ impl Loose {
             apply_preferences: true,
         };
         let requirements = Requirements::new(&table, policy, &[]);
-        let (tables, lineage) = Publisher::new(&table, &mut rng).publish(by_group, &mut rng);
+        let (tables, lineage) =
+            Publisher::new(&table, blocks, &mut rng).publish(by_group, &mut rng);
         let records = tables[0].rows() as u64;
         Self {
             manifest: manifest(records),
@@ -125,24 +132,32 @@ struct Publisher<'a> {
     /// Group of each row, from 0.
     groups: Vec<usize>,
     group_count: usize,
+    blocks: usize,
 }
 
 type Numbered = BTreeMap<(usize, usize), u64>;
 
 impl<'a> Publisher<'a> {
-    fn new(table: &'a Table, rng: &mut impl Rng) -> Self {
+    fn new(table: &'a Table, blocks: usize, rng: &mut impl Rng) -> Self {
         let mut records: Vec<RecordIndex> = (0..table.records())
             .filter(|_| rng.random_bool(0.95))
             .map(RecordIndex::from_usize)
             .collect();
         records.shuffle(rng);
         let group_count = rng.random_range(1..=records.len() / 4 + 1);
-        let groups = records.iter().map(|_| rng.random_range(0..group_count));
+        let heights = table.schema().find("height");
+        let heights = heights.and_then(|index| table.coded(index));
+        let heights = heights.expect("heights are published");
+        let groups = records.iter().map(|&record| {
+            let group = rng.random_range(0..group_count);
+            group - group % blocks + heights.code(record).at() % blocks
+        });
         Self {
             groups: groups.collect(),
             table,
             records,
-            group_count,
+            group_count: group_count.next_multiple_of(blocks),
+            blocks,
         }
     }
 
@@ -159,7 +174,11 @@ impl<'a> Publisher<'a> {
             let attribute = self.table.schema().attribute(index);
             let name = attribute.name.as_str();
             let states: Vec<State> = (0..self.group_count)
-                .map(|_| State::draw(attribute.role, rng))
+                .map(|_| match State::draw(attribute.role, rng) {
+                    // Blocks that showed the same would be one.
+                    State::Masked if self.blocks > 1 && name == "height" => State::General,
+                    state => state,
+                })
                 .collect();
             let cells = (0..self.records.len()).map(|row| self.cell(index, row, &states));
             let content = match attribute.role {
@@ -246,11 +265,16 @@ impl<'a> Publisher<'a> {
             .filter(|&row| matches!(states[self.groups[row]], State::Bucket))
             .collect();
         rows.shuffle(rng);
+        let block = |row: usize| self.groups[row] % self.blocks;
+        rows.sort_by_key(|&row| block(row));
         let mut buckets = vec![0_u64; self.records.len()];
         let mut bucket = 0;
         while !rows.is_empty() {
             bucket += 1;
             let size = rng.random_range(1..=rows.len().min(5));
+            let last = block(rows[rows.len() - 1]);
+            let alike = rows.iter().rev().take_while(|&&row| block(row) == last);
+            let size = alike.take(size).count();
             let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
             for row in rows.split_off(rows.len() - size) {
                 buckets[row] = bucket;
