@@ -14,15 +14,17 @@ mod parts;
 mod produce;
 mod purpose;
 mod purposes;
+mod report;
 mod runs;
+mod written;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
 pub use identifying::{Identifying, IdentifyingBy, check_accepted, how_to_mend, is_reason};
 pub use parts::elsewhere;
 pub use produce::{
-    Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, check_fit, produce,
-    report,
+    Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, produce,
 };
 pub use purpose::{JobProposal, PURPOSES, Purpose, job_for};
 pub use purposes::Purposes;
+pub use report::{check_fit, report};

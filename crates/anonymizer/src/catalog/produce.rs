@@ -12,24 +12,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::engine::{EngineError, Progress, RunContext, Scratch};
-use crate::microdata::{PopulationTable, Preference, Schema, Table};
-use crate::privacy::{BlockForm, CancelFlag, Cancelled, History, Model, Requirements};
-use crate::query::{self, Workload};
+use crate::engine::{EngineError, Progress, RunContext};
+use crate::microdata::{PopulationTable, Preference, Table};
+use crate::privacy::{CancelFlag, Cancelled, History, Requirements};
 use crate::release::candidates::Candidates;
 use crate::release::{
-    AcceptedExact, InputDescription, Kept, Lineage, MadeBy, MadeInParts, Manifest, Normalized,
-    PublishedExactly, PublishedTable, TableLineage, Transformed, WireFault, guarantees,
-    rounded_to_tens, statement,
+    AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable, WireFault,
 };
 use crate::utility::{self, Fit};
 use crate::verify::{self, Verdict, verify};
 
 use super::Engine;
-use super::encoded::{EncodedTable, TableWriter, TextRooms};
-use super::engines::Outcome;
+use super::encoded::{EncodedTable, TextRooms};
 use super::identifying::{Identifying, check_accepted, listed, look_like_identifiers, stand_out};
-use super::parts::Union;
+use super::report::{check_fit, report, report_of_portions};
+use super::written::{Written, describe};
 
 /// Stages that follow the engine's own steps.
 const STAGES_AFTER_ENGINE: u32 = 3;
@@ -251,7 +248,12 @@ fn produce_all(
             !context.cancel.is_cancelled()
         };
         let asked = (assignment.queries, assignment.fit);
-        produced.report = Some(report(&evidence, asked, &mut watch));
+        let whole = (&produced, &*published);
+        let of = verify_evidence(assignment, &requirements, whole, context);
+        produced.report = Some(match verify::portions(&of) {
+            Some(portions) => report_of_portions((&portions, &of), &evidence, asked, &mut watch),
+            None => report(&evidence, asked, &mut watch),
+        });
         context.check()?;
     }
     Ok(produced)
@@ -370,188 +372,6 @@ fn verify_evidence<'a>(
         cancel: &context.cancel,
         at_once: verify::AtOnce::rows(assignment.rows_at_once),
     }
-}
-
-/// Whether a schema has the statistic that a report is to tell.
-///
-/// # Errors
-/// `report.fit` is an invalid parameter.
-pub fn check_fit(schema: &Schema, fit: Option<&Fit>) -> Result<(), EngineError> {
-    let checked = fit.map_or(Ok(()), |fit| fit.check(schema));
-    checked.map_err(|mismatch| EngineError::InvalidParameter {
-        parameter: "report.fit".into(),
-        reason: mismatch.to_string(),
-    })
-}
-
-/// The report of a release that holds; queries and statistic as the job asks. `watch` is
-/// told the share that is done, and says whether the rest is wanted.
-pub fn report(
-    evidence: &utility::Evidence,
-    (queries, fit): (u32, Option<&Fit>),
-    watch: &mut dyn FnMut(f64) -> bool,
-) -> Value {
-    let measured = utility::measure(evidence);
-    // Tables that do not fit their originals have failed verification before.
-    let Ok(mut report) = measured else {
-        return Value::Null;
-    };
-    // Values drawn anew bound no count of the original.
-    let model = &evidence.requirements.policy().model;
-    if matches!(
-        model,
-        Model::Blocks {
-            form: BlockForm::Randomized { .. },
-            ..
-        }
-    ) {
-        return serde_json::to_value(report).unwrap_or(Value::Null);
-    }
-    // A release that is no rows of one record each shows no such statistic.
-    if let Some(Ok(Some(error))) = fit.map(|fit| utility::fit::measure(evidence, fit)) {
-        report.insert("fit", utility::fit::DESCRIPTION, &error);
-    }
-    let workload = Workload::standard(queries);
-    let published = query::error::Published {
-        tables: evidence.tables,
-        lineage: evidence.lineage,
-        cancel: evidence.cancel,
-    };
-    let error = query::error::measure_watched(evidence.table, published, workload, watch);
-    if let Ok(Some(error)) = error {
-        let description = utility::Description {
-            title: query::error::TITLE,
-            audience: utility::Audience::Steward,
-            definition: query::error::DEFINITION,
-            source: query::error::SOURCE,
-        };
-        report.insert("query_error", description, &error);
-    }
-    serde_json::to_value(report).unwrap_or(Value::Null)
-}
-
-/// What was written of a release.
-struct Written {
-    tables: Vec<EncodedTable>,
-    lineage: Lineage,
-    excluded: u64,
-    kept: Option<Kept>,
-    parts: Option<MadeInParts>,
-}
-
-impl Written {
-    /// Writes the tables down; the engine's own are dropped.
-    fn of(
-        made: Outcome,
-        scratch: &dyn Scratch,
-        rooms: &mut TextRooms<'_>,
-    ) -> Result<Self, ProduceError> {
-        let release = match made {
-            Outcome::Whole(release) => release,
-            Outcome::Parts(union) => return Ok(Self::of_parts(*union, scratch, rooms)?),
-        };
-        let tables = release.tables.iter();
-        let tables = tables
-            .map(|table| EncodedTable::write(table, rooms(&table.name)?))
-            .collect::<io::Result<Vec<EncodedTable>>>()?;
-        Ok(Self {
-            tables,
-            lineage: release.lineage,
-            excluded: release.excluded,
-            kept: release.kept,
-            parts: release.parts,
-        })
-    }
-
-    /// Writes a release in parts, chunk after chunk of its rows.
-    fn of_parts(
-        union: Union,
-        scratch: &dyn Scratch,
-        rooms: &mut TextRooms<'_>,
-    ) -> io::Result<Self> {
-        let (excluded, parts) = (union.excluded, union.made_in_parts);
-        let mut tables: Vec<(String, TableWriter)> = Vec::new();
-        let mut lineage: Vec<TableLineage> = Vec::new();
-        union.write(scratch, &mut |chunk, subjects| {
-            if tables.last().is_none_or(|(name, _)| *name != chunk.name) {
-                // The first table has a row a subject.
-                if tables.is_empty() {
-                    lineage.push(TableLineage {
-                        table: chunk.name.clone(),
-                        subjects: Vec::new(),
-                    });
-                }
-                let writer = TableWriter::new(rooms(&chunk.name)?);
-                tables.push((chunk.name.clone(), writer));
-            }
-            if let Some(lineage) = lineage.first_mut() {
-                lineage.subjects.extend(subjects);
-            }
-            match tables.last_mut() {
-                Some((_, writer)) => writer.rows(&chunk),
-                None => Ok(()),
-            }
-        })?;
-        let tables = tables.into_iter();
-        Ok(Self {
-            tables: tables.map(|(_, writer)| writer.finish()).collect(),
-            lineage: Lineage { tables: lineage },
-            excluded,
-            kept: None,
-            parts,
-        })
-    }
-}
-
-/// Describes what was written.
-fn describe(
-    assignment: &Assignment,
-    requirements: &Requirements,
-    written: Written,
-) -> (Manifest, Vec<EncodedTable>, Lineage) {
-    let (tables, lineage) = (written.tables, written.lineage);
-    let records = lineage.tables.iter();
-    let records = records.map(|table| table.subjects.len() as u64);
-    let records = records.max().unwrap_or(0);
-    let engine = assignment.engine.name();
-    let (schema, policy) = (assignment.table.schema(), requirements.ordered());
-    let manifest = Manifest {
-        format: Manifest::FORMAT.into(),
-        engine: engine.into(),
-        parameters: assignment.engine.parameters().clone(),
-        records,
-        excluded: rounded_to_tens(written.excluded),
-        suppressed: rounded_to_tens(assignment.suppressed),
-        normalized: Normalized::of(assignment.table),
-        transformed: Transformed::of(schema),
-        guarantees: guarantees(policy, schema),
-        adversary: statement::adversary(engine, policy),
-        not_protected: statement::not_protected(
-            engine,
-            schema,
-            policy,
-            (
-                assignment.accept_exact,
-                assignment.input.series,
-                requirements.history(),
-            ),
-        ),
-        published_exactly: PublishedExactly::default(),
-        accept_exact: assignment.accept_exact.to_vec(),
-        kept: written.kept.map(Kept::published),
-        parts: written.parts,
-        tables: tables
-            .iter()
-            .map(|table| table.description.clone())
-            .collect(),
-        input: assignment.input.clone(),
-        made_by: MadeBy {
-            vizard: env!("CARGO_PKG_VERSION").into(),
-        },
-        unverified: false,
-        reproducible_seed: assignment.reproducible_seed,
-    };
-    (manifest, tables, lineage)
 }
 
 /// Tells the stages after the engine's own steps as further steps.
