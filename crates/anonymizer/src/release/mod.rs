@@ -64,9 +64,8 @@ pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,
     TableDescription, Transformed, rounded_to_tens, up_to_tens,
 };
-pub use order::{
-    Alike, Chunks, OrderedParts, PartGroup, PartNumber, Rooms, compare_cells, order, tie_draw,
-};
+pub use order::merge::{Alike, Chunks, OrderedParts, PartGroup, PartNumber, Rooms};
+pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};
 pub use people::{ShownAttribute, fitting};
 pub use table::{Cells, Content, PublishedColumn, PublishedTable};

@@ -11,7 +11,7 @@ use crate::microdata::Table;
 use crate::privacy::{CancelFlag, Parts, Requirements, Seed};
 use crate::release::{AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable};
 
-use super::portions::OfWhole;
+use super::whole::OfWhole;
 
 /// What a job ordered, from wherever the job is kept; never from the manifest,
 /// which is held against it.

@@ -53,6 +53,8 @@ mod transformed;
 mod verdict;
 mod view;
 mod ways;
+mod whole;
+mod wishes;
 
 pub use background::background_knowledge;
 pub use composition::{AttributeComposition, Composition, composition};

@@ -34,11 +34,12 @@ pub(super) enum Rows {
 /// The own checks of a family, given the tables that a release must have.
 enum Own<'e> {
     /// Of the whole release.
-    Whole(Box<dyn FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e>),
+    Whole(Box<OfWholeRelease<'e>>),
     /// Of the whole, or of one portion of it after the other.
     Portions(Box<OfPortion<'e>>),
 }
 
+type OfWholeRelease<'e> = dyn FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e;
 type OfPortion<'e> = dyn Fn(&Evidence, &[ExpectedTable]) -> Vec<Check> + Send + 'e;
 
 /// The rules that one release is held to.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use std::collections::BTreeMap;
 
-use super::attack::Compared;
+use super::attack::guesses::Compared;
 
 /// Which part of the verdict an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

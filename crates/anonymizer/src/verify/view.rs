@@ -16,8 +16,8 @@ use crate::release::{PublishedColumn, PublishedTable};
 
 use super::evidence::Evidence;
 use super::meaning::{MeaningColumn, numbers};
-use super::portions::OfWhole;
 use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
+use super::whole::OfWhole;
 
 /// Stands for a row without a record, or a cell without a bucket.
 pub(super) const NONE: u32 = u32::MAX;

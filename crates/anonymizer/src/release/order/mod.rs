@@ -31,7 +31,7 @@ mod columns;
 mod content;
 mod grouped;
 mod keys;
-mod merge;
+pub(super) mod merge;
 mod spaces;
 
 #[cfg(test)]
@@ -45,8 +45,6 @@ use crate::privacy::Seed;
 use super::cell::Cell;
 use super::lineage::Lineage;
 use super::table::{Content, PublishedColumn, PublishedTable};
-
-pub use merge::{Alike, Chunks, OrderedParts, PartGroup, PartNumber, Rooms};
 
 use columns::{permute, sort_by_columns, sort_inside_buckets};
 use content::Ranked;

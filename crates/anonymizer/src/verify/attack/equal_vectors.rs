@@ -26,12 +26,11 @@
 //! what dealing again tells it is Σ over vectors of right² of a deal.
 
 use super::dealt;
+use super::guesses::{Compared, Found, Guesses, ONE};
 use crate::verify::classes::Classes;
 use crate::verify::verdict::{Check, Section};
 use crate::verify::view::NONE;
 
-/// Units of a person.
-const ONE: u64 = 1 << 20;
 /// Times that the classes are dealt out to compare with.
 const DEALS: u64 = 4;
 /// Standard deviations that chance is given, squared.
@@ -83,151 +82,69 @@ impl<'s> Standing<'s> {
     }
 }
 
-/// Guesses of one kind.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Guesses {
-    people: u64,
-    /// Right guesses and Σ 1/l, in units.
-    right: u64,
-    allowed: u64,
-    /// People and right guesses of each vector.
-    vectors: Vec<(u64, u64)>,
-}
-
-impl Guesses {
-    fn add(&mut self, people: u64, right: u64, allowed: u64) {
-        self.people += people;
-        self.right += right;
-        self.allowed += allowed;
-        self.vectors.push((people, right));
-    }
-
-    fn rate(&self) -> Option<f64> {
-        (self.people > 0).then(|| self.right as f64 / ONE as f64 / self.people as f64)
-    }
-
-    /// Variance of right guesses around `mean` units over `people`, in units
-    /// squared.
-    fn variance(&self, (mean, people): (u64, u64)) -> i128 {
-        let expected = |own: u64| i128::from(own) * i128::from(mean) / i128::from(people.max(1));
-        let single = expected(self.people) * i128::from(ONE);
-        let together = self.vectors.iter().map(|&(people, right)| {
-            let beyond = i128::from(right) - expected(people);
-            beyond * beyond
-        });
-        single.max(together.sum())
-    }
-}
-
-/// What the attack finds in one way to stand.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Found {
-    /// Vectors in several classes.
-    vectors: u64,
-    /// Vectors with a value that all classes show.
-    common: Guesses,
-    /// Those with fewer than l such values.
-    few: Guesses,
-    steps: u64,
-}
-
-impl Found {
-    fn add(&mut self, other: &Self) {
-        self.vectors += other.vectors;
-        self.steps = self.steps.max(other.steps);
-        for (all, one) in [
-            (&mut self.common, &other.common),
-            (&mut self.few, &other.few),
-        ] {
-            all.people += one.people;
-            all.right += one.right;
-            all.allowed += one.allowed;
-            all.vectors.extend(&one.vectors);
-        }
-    }
-}
-
-/// What the attack found, and what it finds when everyone is dealt out again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    found: Found,
-    again: Found,
-    is_bounded: bool,
-}
-
 /// The entry of one attribute; with `is_bounded` it can fail.
 pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check {
-    Compared::of(standing, is_bounded).check(name)
+    entry(compared(standing, is_bounded), name)
 }
 
-impl Compared {
-    fn of(standing: &Standing, is_bounded: bool) -> Self {
-        let rows = dealt::by_vector(standing);
-        let found = look(standing, &rows, standing.class);
-        let mut again = Found::default();
-        if found.vectors > 0 {
-            let by_value = dealt::by_value(standing);
-            for deal in 0..DEALS {
-                let class = dealt::again(standing, &by_value, deal);
-                again.add(&look(standing, &rows, &class));
-            }
-        }
-        Self {
-            found,
-            again,
-            is_bounded,
+/// What the attack finds, and what it finds when everyone is dealt out again.
+fn compared(standing: &Standing, is_bounded: bool) -> Compared {
+    let rows = dealt::by_vector(standing);
+    let found = look(standing, &rows, standing.class);
+    let mut again = Found::default();
+    if found.vectors > 0 {
+        let by_value = dealt::by_value(standing);
+        for deal in 0..DEALS {
+            let class = dealt::again(standing, &by_value, deal);
+            again.add(&look(standing, &rows, &class));
         }
     }
-
-    /// What was found in two portions of a release.
-    pub fn joined(one: &Self, other: &Self) -> Self {
-        let mut all = one.clone();
-        all.found.add(&other.found);
-        all.again.add(&other.again);
-        all
+    Compared {
+        found,
+        again,
+        is_bounded,
     }
+}
 
-    /// The entry of an attribute.
-    pub fn check(self, name: &str) -> Check {
-        let (found, again) = (&self.found, &self.again);
-        let check = Check::new(Section::Attack, "equal_vectors").about(name);
-        if found.vectors == 0 {
-            let check = check.attaining(None, None).with_figure("vectors", 0.0);
-            return self.kept(check.noting("no two classes hold people who cannot be told apart"));
-        }
-        let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
-        let holds = kinds.iter().all(|(found, again)| is_within(found, again));
-        let bound = most_allowed(&found.common, &again.common);
-        let check = if self.is_bounded && found.common.people > 0 {
-            check.claiming(bound).holding(holds)
-        } else {
-            check
-        };
-        let check = check
-            .attaining(found.common.rate(), None)
-            .with_figure("vectors", found.vectors as f64)
-            .with_figure("people", found.common.people as f64)
-            .with_figure("people_with_few_in_common", found.few.people as f64)
-            .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
-            .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
-        let is_partial = found.steps > STEPS_MAX;
-        self.kept(if is_partial {
-            check.noting("vectors beyond the limit of steps were not looked at")
-        } else {
-            check.noting(
-                "share of right guesses of a value that all classes of equal quasi-identifiers \
-                 show; bound: 1 in l or what the same classes tell if dealt out at random, and \
-                 chance",
-            )
-        })
+/// The entry of an attribute, with what it was made from.
+pub fn entry(compared: Compared, name: &str) -> Check {
+    let check = Check::new(Section::Attack, "equal_vectors").about(name);
+    let check = if compared.found.vectors == 0 {
+        let check = check.attaining(None, None).with_figure("vectors", 0.0);
+        check.noting("no two classes hold people who cannot be told apart")
+    } else {
+        with_figures(check, &compared)
+    };
+    Check {
+        compared: Some(Box::new(compared)),
+        ..check
     }
+}
 
-    /// The entry, with what it was made from.
-    fn kept(self, check: Check) -> Check {
-        Check {
-            compared: Some(Box::new(self)),
-            ..check
-        }
+fn with_figures(check: Check, compared: &Compared) -> Check {
+    let (found, again) = (&compared.found, &compared.again);
+    let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
+    let holds = kinds.iter().all(|(found, again)| is_within(found, again));
+    let bound = most_allowed(&found.common, &again.common);
+    let check = if compared.is_bounded && found.common.people > 0 {
+        check.claiming(bound).holding(holds)
+    } else {
+        check
+    };
+    let check = check
+        .attaining(found.common.rate(), None)
+        .with_figure("vectors", found.vectors as f64)
+        .with_figure("people", found.common.people as f64)
+        .with_figure("people_with_few_in_common", found.few.people as f64)
+        .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
+        .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
+    if found.steps > STEPS_MAX {
+        check.noting("vectors beyond the limit of steps were not looked at")
+    } else {
+        check.noting(
+            "share of right guesses of a value that all classes of equal quasi-identifiers show; \
+             bound: 1 in l or what the same classes tell if dealt out at random, and chance",
+        )
     }
 }
 

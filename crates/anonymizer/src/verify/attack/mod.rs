@@ -17,13 +17,15 @@
 mod contents;
 mod dealt;
 mod equal_vectors;
+pub(super) mod guesses;
 mod hulls;
 mod linkage;
 mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
 pub(super) use dealt::Homes;
-pub(super) use equal_vectors::{Compared, Standing, equal_vectors};
+pub(super) use equal_vectors::{Standing, entry, equal_vectors};
+pub(super) use guesses::Compared;
 pub(super) use hulls::tight_hulls;
 pub(super) use linkage::linkage;
 pub(super) use terms::terms_visible;

@@ -4,15 +4,13 @@
 //! everything here is exact. What `"group"` publishes instead is read by
 //! `links`, which hands back members of the same form.
 
-use rustc_hash::FxHashMap;
-
-use crate::privacy::{ProtectedIndex, RecordTerms};
 use crate::verify::classes::{Counts, Members, same_multiset};
 use crate::verify::coverage::is_least;
 use crate::verify::equivalence::EquivalenceClasses;
-use crate::verify::meaning::{Meaning, MeaningColumn};
+use crate::verify::meaning::Meaning;
 use crate::verify::verdict::{Check, Failures, Place};
 use crate::verify::view::{AttributeView, NONE, View};
+use crate::verify::wishes::{MASKED, Wishes, status};
 
 /// The members as rows name them, with failures for numbers of no bucket.
 pub(super) fn by_row(
@@ -103,72 +101,12 @@ pub(super) fn masks(view: &View, alike: &EquivalenceClasses) -> Check {
     Check::structure("masks_where_wishes_differ", &failures)
 }
 
-/// What those flagged whose rows do the same with each protectable attribute: of each
-/// masked one whether somebody did not flag it, and whether somebody did.
-#[derive(Debug, Default)]
-pub(in crate::verify) struct Wishes(FxHashMap<Vec<u8>, Vec<[bool; 2]>>);
-
-impl Wishes {
-    /// Those of all rows, of which these columns show the protectable attributes.
-    pub(in crate::verify) fn of<'t>(
-        columns: &[(ProtectedIndex, &MeaningColumn)],
-        rows: usize,
-        terms: impl Fn(usize) -> Option<&'t RecordTerms>,
-    ) -> Self {
-        let statuses = columns.iter().map(|(_, cells)| {
-            let statuses = cells.meanings.iter().map(status);
-            statuses.collect::<Vec<u8>>()
-        });
-        let statuses: Vec<Vec<u8>> = statuses.collect();
-        let mut wishes = FxHashMap::<Vec<u8>, Vec<[bool; 2]>>::default();
-        if !statuses.iter().flatten().any(|&status| status == MASKED) {
-            return Self::default();
-        }
-        let mut pattern = vec![SHOWN; columns.len()];
-        for row in 0..rows {
-            for ((status, (_, cells)), of_code) in pattern.iter_mut().zip(columns).zip(&statuses) {
-                *status = of_code[cells.codes.at(row) as usize];
-            }
-            let Some(terms) = terms(row).filter(|_| pattern.contains(&MASKED)) else {
-                continue;
-            };
-            if !wishes.contains_key(&pattern) {
-                wishes.insert(pattern.clone(), vec![[false; 2]; columns.len()]);
-            }
-            if let Some(known) = wishes.get_mut(&pattern) {
-                for (known, (index, _)) in known.iter_mut().zip(columns) {
-                    known[usize::from(terms.flags.contains(*index))] = true;
-                }
-            }
-        }
-        Self(wishes)
-    }
-
-    /// Whether some flagged an attribute, by its position, and some did not.
-    fn differ(&self, pattern: &[u8], at: usize) -> bool {
-        let known = self.0.get(pattern);
-        known.is_some_and(|known| known[at] == [true, true])
-    }
-}
-
-const SHOWN: u8 = 0;
-const BUCKETIZED: u8 = 1;
-const MASKED: u8 = 2;
-
 /// What a row does with each protectable attribute.
 fn pattern(attributes: &[&AttributeView], row: usize) -> Vec<u8> {
     let cells = attributes.iter();
     cells
         .map(|attribute| status(attribute.cells.meaning(row)))
         .collect()
-}
-
-fn status(meaning: &Meaning) -> u8 {
-    match meaning {
-        Meaning::Empty => BUCKETIZED,
-        Meaning::Masked => MASKED,
-        _ => SHOWN,
-    }
 }
 
 fn cells(view: &View, kind: &'static str, sound: impl Fn(bool, &Meaning, bool) -> bool) -> Check {

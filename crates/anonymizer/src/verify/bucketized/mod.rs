@@ -17,7 +17,6 @@ use self::candidates::candidates_remain;
 use self::closeness::t_closeness;
 use self::joint::joint_knowledge;
 use self::leakage::max_leakage;
-pub(super) use self::membership::Wishes;
 use super::attack::{self, Standing, equal_vectors, linkage};
 use super::buckets;
 use super::classes::{Classes, Counts, Members, Numbering};

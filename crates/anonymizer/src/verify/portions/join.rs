@@ -4,7 +4,7 @@
 //! the check is about; means are weighted by what they are of. A median of all cannot
 //! be had from those of portions, and is left out.
 
-use crate::verify::attack::Compared;
+use crate::verify::attack::{Compared, entry};
 use crate::verify::verdict::{Check, Section};
 use crate::verify::ways::{Worse, worst};
 
@@ -56,7 +56,7 @@ fn join(one: Check, other: Check) -> Check {
     if let (Some(found), Some(more)) = (&one.compared, &other.compared) {
         let together = Compared::joined(found, more);
         let name = one.attribute.as_deref().unwrap_or_default();
-        return together.check(name).noting(NOT_COMPARED);
+        return entry(together, name).noting(NOT_COMPARED);
     }
     let is_count = one.section == Section::Structure && one.kind != "candidates_remain";
     let worse = if LESS_IS_WORSE.contains(&one.kind) {

@@ -17,16 +17,17 @@ mod whole;
 
 use rand::RngExt;
 
-use crate::microdata::{Codes, RecordIndex, SubjectIndex, Table};
-use crate::privacy::{Model, RecordTerms, Requirements, Seed};
+use crate::microdata::{Codes, SubjectIndex, Table};
+use crate::privacy::{Model, Requirements, Seed};
 use crate::release::{Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage};
 
 use self::connected::Connected;
 use self::join::joined;
-pub(super) use self::whole::OfWhole;
+use self::whole::of_whole;
 use super::evidence::{AtOnce, Evidence};
 use super::shape::MICRODATA;
 use super::verdict::{Check, Place};
+use super::whole::OfWhole;
 
 /// Seed and stream of the draw of a portion.
 const SEED: u64 = 20;
@@ -59,7 +60,7 @@ pub fn portions(evidence: &Evidence) -> Option<Portions> {
 /// The own checks of a family: of the whole release, or of its portions.
 pub(super) fn checks(evidence: &Evidence, own: &dyn Fn(&Evidence) -> Vec<Check>) -> Vec<Check> {
     let portions = portions(evidence);
-    let whole = portions.as_ref().and_then(|_| OfWhole::of(evidence));
+    let whole = portions.as_ref().and_then(|_| of_whole(evidence));
     let (Some(portions), Some(whole)) = (portions, whole) else {
         return own(evidence);
     };
@@ -357,10 +358,4 @@ fn some_rows(
         name: table.name.clone(),
         columns: columns.collect(),
     }
-}
-
-/// What the subject of a row of a regular release asks for.
-fn terms_of_row<'a>(evidence: &Evidence<'a>, row: usize) -> Option<&'a RecordTerms> {
-    let subject = evidence.lineage.of(MICRODATA)?.get(row)?;
-    Some(evidence.requirements.of(RecordIndex(subject.0)))
 }

@@ -10,9 +10,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::microdata::SubjectIndex;
 
+use super::part::{PartGroup, PartNumber};
 use super::room::Room;
 use super::stored::StoredPart;
-use super::{PartGroup, PartNumber};
 
 /// Rows that are read at once.
 const BLOCK_ROWS: u32 = 1 << 16;

@@ -5,7 +5,7 @@ use std::io;
 use crate::microdata::SubjectIndex;
 use crate::release::table::{Cells, PublishedColumn, PublishedTable};
 
-use super::Chunks;
+use super::part::Chunks;
 use super::stored::{UNUSED, dictionary};
 
 /// A chunk of a table that grows.

@@ -91,14 +91,7 @@ impl<'a> Cursor<'a> {
             next: 0,
             taken: 0,
             sizes: (0, Vec::new()),
-            window: Window {
-                rows: 0..0,
-                keys: Vec::new(),
-                numbers: Vec::new(),
-                subjects: Vec::new(),
-                origins: Vec::new(),
-                bytes: Vec::new(),
-            },
+            window: Window::empty(),
             draw: OnceCell::new(),
         }
     }

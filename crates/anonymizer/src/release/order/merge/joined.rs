@@ -10,10 +10,10 @@ use crate::release::order::tie_draw;
 
 use super::alike::Alike;
 use super::groups::{Origin, Source};
+use super::part::{PartNumber, Rooms, unfit};
 use super::room::{Column, Room};
 use super::stored::StoredTable;
 use super::whole::Whole;
-use super::{PartNumber, Rooms, unfit};
 
 /// The groups that are one, and all groups that are not.
 pub(super) struct Joined {

@@ -9,11 +9,11 @@ use crate::release::table::Content;
 
 use super::chunk::Chunk;
 use super::numbers::Numbers;
+use super::part::{Chunks, Rooms};
 use super::queue::{Run, merge};
 use super::room::{Room, WordRange, WordReader, WordWriter};
 use super::stored::StoredPart;
 use super::whole::Whole;
-use super::{Chunks, Rooms};
 
 /// Gives the rows of the table at a position.
 pub(super) fn write(

@@ -15,7 +15,7 @@ use crate::release::order::spaces::ListColumn;
 use crate::release::order::tie_draw;
 use crate::release::table::{Cells, Content};
 
-use super::Rooms;
+use super::part::Rooms;
 use super::queue::{Run, merge};
 use super::room::{Room, WordRange, WordReader, WordWriter};
 use super::whole::Whole;

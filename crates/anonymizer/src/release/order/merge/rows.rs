@@ -4,11 +4,11 @@ use std::io;
 
 use crate::microdata::{Codes, SubjectIndex};
 
-use super::Chunks;
 use super::chunk::Chunk;
 use super::groups::{Cursor, Depth};
 use super::joined::Joined;
 use super::numbers::Numbers;
+use super::part::Chunks;
 use super::queue::Run;
 use super::whole::Whole;
 
@@ -31,6 +31,7 @@ pub(super) fn write(
         key: vec![0; whole.words],
         numbers: Vec::new(),
         subjects: Vec::new(),
+        order: Vec::new(),
         row: vec![0; table.columns.len()],
         chunk: Chunk::of(table, whole.blocks.chunk_rows, take),
     };
@@ -59,6 +60,7 @@ struct AlikeRows<'a, 'c> {
     /// The other numbers of each.
     numbers: Vec<u64>,
     subjects: Vec<SubjectIndex>,
+    order: Vec<u32>,
     /// What is published of one row.
     row: Vec<u64>,
     chunk: Chunk<'a, 'c>,
@@ -83,10 +85,12 @@ impl AlikeRows<'_, '_> {
     fn give(&mut self) -> io::Result<()> {
         let others = self.whole.others.len();
         let numbers = |row: u32| &self.numbers[row as usize * others..][..others];
-        let mut rows: Vec<u32> = (0..self.subjects.len() as u32).collect();
+        self.order.clear();
+        self.order.extend(0..self.subjects.len() as u32);
         // Rows that nothing tells apart stay as they are.
-        rows.sort_by(|&one, &other| numbers(one).cmp(numbers(other)));
-        for row in rows {
+        self.order
+            .sort_by(|&one, &other| numbers(one).cmp(numbers(other)));
+        for &row in &self.order {
             for (&column, &number) in self.whole.others.iter().zip(numbers(row)) {
                 self.row[column] = number;
             }

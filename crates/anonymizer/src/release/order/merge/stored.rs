@@ -7,8 +7,8 @@ use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 use super::dictionary::Dictionary;
+use super::part::unfit;
 use super::room::{Column, Room};
-use super::unfit;
 
 /// What the tables of all parts have in common.
 pub(super) struct Shape {

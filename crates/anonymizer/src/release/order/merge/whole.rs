@@ -8,8 +8,9 @@ use crate::release::order::keys::Place;
 use crate::release::order::spaces::Spaces;
 use crate::release::table::{Cells, Content, PublishedTable};
 
+use super::part::{Blocks, unfit};
+use super::room::Room;
 use super::stored::{Shape, StoredPart};
-use super::{Blocks, room::Room, unfit};
 
 /// The whole release, whose parts stand in room.
 pub(super) struct Whole {

@@ -3,6 +3,7 @@
 mod parts;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +11,15 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::*;
+use super::alike::Alike;
+use super::ordered::OrderedParts;
+use super::part::{Blocks, PartGroup, PartNumber, Rooms};
+use super::room::Room;
+use crate::microdata::{Spill, SubjectIndex};
+use crate::privacy::Seed;
+use crate::release::lineage::Lineage;
 use crate::release::order::order;
-use crate::release::table::{Cells, Content};
+use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 use parts::{Form, Part, forms, is_looked_at, looks, parts, union};
 
 fn seed() -> Seed {
@@ -154,35 +161,41 @@ proptest! {
         prop_assert_eq!(written, wanted);
     }
 
+    /// Also where rows of one group differ in what is looked at.
     #[test]
     fn groups_that_look_alike_are_found_with_their_subjects(
-        form in forms(), parts in parts(), way in ways(),
+        form in forms(), parts in parts(), way in ways(), looked_at in 0..3_u8,
     ) {
         let releases = releases(form, &parts);
-        let mut wanted: BTreeMap<String, Vec<(PartNumber, u64, SubjectIndex)>> = BTreeMap::new();
+        let is_looked_at = |column: &PublishedColumn| match looked_at {
+            0 => is_looked_at(column),
+            1 => true,
+            _ => column.name == "shift",
+        };
+        let mut wanted: BTreeMap<String, Alike> = BTreeMap::new();
         let (parts, in_order) = added(&releases, way, &mut in_memory).unwrap();
-        for (&part, release) in in_order.iter().zip(&releases) {
+        let mut all: Vec<(PartNumber, &Release)> = in_order.into_iter().zip(&releases).collect();
+        all.sort_by_key(|&(part, _)| part);
+        for (part, release) in all {
             let (mut tables, mut lineage) = release.clone();
             order(&mut tables, &mut lineage, &seed());
-            let rows = looks(&tables[0]).into_iter().zip(&lineage.tables[0].subjects);
-            for ((look, group), &subject) in rows {
-                wanted.entry(look).or_default().push((part, group, subject));
+            let rows = looks(&tables[0], &is_looked_at);
+            for ((look, group), &subject) in rows.into_iter().zip(&lineage.tables[0].subjects) {
+                let alike = wanted.entry(look).or_insert_with(|| Alike {
+                    groups: Vec::new(),
+                    subjects: Vec::new(),
+                });
+                alike.groups.push(PartGroup { part, group: group as u32 });
+                alike.groups.dedup();
+                alike.subjects.push(subject);
             }
         }
-        let mut wanted: Vec<Alike> = wanted.into_values().map(|mut rows| {
-            rows.sort_by_key(|&(part, group, _)| (part, group));
-            let groups = rows.iter().map(|&(part, group, _)| PartGroup {
-                part,
-                group: group as u32,
-            });
-            let mut groups: Vec<PartGroup> = groups.collect();
-            groups.dedup();
-            let subjects = rows.iter().map(|&(.., subject)| subject).collect();
-            Alike { groups, subjects }
-        }).collect();
+        let mut wanted: Vec<Alike> = wanted.into_values().collect();
         wanted.retain(|alike| alike.groups.len() > 1);
-        wanted.sort_by(|one, other| one.groups.cmp(&other.groups));
-        let found = parts.alike(&is_looked_at).unwrap();
+        let mut found = parts.alike(&is_looked_at).unwrap();
+        for alike in [&mut wanted, &mut found] {
+            alike.sort_by_key(|alike| (alike.groups[0], alike.subjects[0].0));
+        }
         prop_assert_eq!(found, wanted);
     }
 
@@ -271,6 +284,50 @@ fn long_groups_are_compared_to_their_ends() {
                 ordered(union)
             );
         }
+    }
+}
+
+/// Whatever a caller joins: groups that show the same are ranked by their first
+/// subjects, of whatever part.
+#[test]
+fn joined_groups_that_show_the_same_are_ranked_by_the_draw() {
+    for first in 0..20 {
+        let parts = [0, 50].map(|more| groups_of(&[2, 2, 2], first + more, |at| at));
+        let way = Way {
+            blocks: Blocks::USUAL,
+            joins: false,
+            backwards: false,
+            removes: false,
+        };
+        let (held, in_order) = added(&parts, way, &mut in_memory).unwrap();
+        let joined = (1..4).rev().map(|group| Alike {
+            groups: in_order
+                .iter()
+                .map(|&part| PartGroup { part, group })
+                .collect(),
+            subjects: Vec::new(),
+        });
+        let joined: Vec<Alike> = joined.collect();
+        // Numbers of a part are those of its own order.
+        let [one, other] = parts.map(ordered);
+        let both = [one.0[0].clone(), other.0[0].clone()];
+        let mut lineage = one.1;
+        lineage.tables[0]
+            .subjects
+            .extend(&other.1.tables[0].subjects);
+        let wanted = ordered((vec![PublishedTable::join("microdata", &both)], lineage));
+        let mut found = Vec::new();
+        held.write(
+            &in_order,
+            &joined,
+            &mut in_memory,
+            &mut |chunk, subjects| {
+                found.push((vec![chunk], subjects.to_vec()));
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(found, [(wanted.0, wanted.1.tables[0].subjects.clone())]);
     }
 }
 

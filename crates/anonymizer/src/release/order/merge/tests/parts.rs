@@ -171,11 +171,14 @@ impl Part {
                     columns.push(numbers(name, Content::Exact, own.collect()));
                 }
             }
-            _ => columns.push(cells(
-                "team",
-                Content::Exact,
-                exact(|exact| label("t", exact)),
-            )),
+            _ => {
+                let team = exact(|exact| label("t", exact));
+                columns.push(cells("team", Content::Exact, team));
+                // Few groups show the same, and rows that do stand apart in theirs.
+                let shift = |row: &Row| label("s", row.buckets[0].1 + 2 * (row.group % 4));
+                let shift = self.rows.iter().map(shift);
+                columns.push(cells("shift", Content::Exact, shift.collect()));
+            }
         }
         if form == Form::LinkedRows {
             let buckets = of_rows(|row| row.buckets[1].0.into());
@@ -291,7 +294,10 @@ pub fn union(
 }
 
 /// What each row shows in the columns looked at, and its group.
-pub fn looks(table: &PublishedTable) -> Vec<(String, u64)> {
+pub fn looks(
+    table: &PublishedTable,
+    is_looked_at: &dyn Fn(&PublishedColumn) -> bool,
+) -> Vec<(String, u64)> {
     let Cells::Numbers(groups) = &table.columns[0].cells else {
         panic!("groups have numbers");
     };
@@ -313,7 +319,7 @@ pub fn looks(table: &PublishedTable) -> Vec<(String, u64)> {
 fn join_groups(tables: &mut [PublishedTable]) {
     let mut first: BTreeMap<String, u64> = BTreeMap::new();
     let mut number: BTreeMap<u64, u64> = BTreeMap::new();
-    for (look, group) in looks(&tables[0]) {
+    for (look, group) in looks(&tables[0], &is_looked_at) {
         number.insert(group, *first.entry(look).or_insert(group));
     }
     let columns = tables.iter_mut().flat_map(|table| &mut table.columns);
