@@ -233,30 +233,40 @@ fn produce_all(
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);
-        steps.measured(0.0);
-        let evidence = utility::Evidence {
-            table: assignment.table,
-            requirements: &requirements,
-            manifest: &produced.manifest,
-            tables: &published,
-            lineage: &produced.lineage,
-            population_table: assignment.population_table,
-            cancel: &context.cancel,
-        };
-        let mut watch = |share: f64| {
-            steps.measured(share);
-            !context.cancel.is_cancelled()
-        };
-        let asked = (assignment.queries, assignment.fit);
-        let whole = (&produced, &*published);
-        let of = verify_evidence(assignment, &requirements, whole, context);
-        produced.report = Some(match verify::portions(&of) {
-            Some(portions) => report_of_portions((&portions, &of), &evidence, asked, &mut watch),
-            None => report(&evidence, asked, &mut watch),
-        });
+        let found = measure(assignment, ran, (&produced, &published), &steps);
+        produced.report = Some(found);
         context.check()?;
     }
     Ok(produced)
+}
+
+/// The report: of the whole, or of the portions of a large release.
+fn measure(
+    assignment: &Assignment,
+    (requirements, context): (&Requirements, &RunContext),
+    (produced, published): (&Produced, &[PublishedTable]),
+    steps: &Steps<'_>,
+) -> Value {
+    steps.measured(0.0);
+    let evidence = utility::Evidence {
+        table: assignment.table,
+        requirements,
+        manifest: &produced.manifest,
+        tables: published,
+        lineage: &produced.lineage,
+        population_table: assignment.population_table,
+        cancel: &context.cancel,
+    };
+    let mut watch = |share: f64| {
+        steps.measured(share);
+        !context.cancel.is_cancelled()
+    };
+    let asked = (assignment.queries, assignment.fit);
+    let of = verify_evidence(assignment, requirements, (produced, published), context);
+    match verify::portions(&of) {
+        Some(portions) => report_of_portions((&portions, &of), &evidence, asked, &mut watch),
+        None => report(&evidence, asked, &mut watch),
+    }
 }
 
 /// Looks at the tables as they were read back: what stands in them exactly,

@@ -91,6 +91,10 @@ pub(super) fn report_of_portions(
     })
 }
 
+/// Looks at a portion; none where it does not fit, or the rest is not wanted.
+type Look<'l> =
+    dyn FnMut(&Portion, &utility::Evidence, &mut dyn FnMut(f64) -> bool) -> Option<()> + 'l;
+
 /// A large release that is measured.
 struct Looked<'a> {
     portions: &'a Portions,
@@ -154,11 +158,7 @@ impl Looked<'_> {
         &self,
         time: u16,
         watch: &mut dyn FnMut(f64) -> bool,
-        look: &mut dyn FnMut(
-            &Portion,
-            &utility::Evidence,
-            &mut dyn FnMut(f64) -> bool,
-        ) -> Option<()>,
+        look: &mut Look<'_>,
     ) -> Option<()> {
         let number = self.portions.number();
         let looks = f64::from(2 * u32::from(number));
