@@ -109,7 +109,7 @@ pub enum ProduceError {
     #[error("published as they are, these attributes identify people: {}", listed(.0))]
     Identifying(Vec<Identifying>),
     /// The room for the text of the tables failed, or that for their parts.
-    #[error("tables, or what their parts gave, could not be kept: {0}")]
+    #[error("the text of the tables, or what their parts gave, could not be kept: {0}")]
     Room(io::ErrorKind),
 }
 
