@@ -20,7 +20,7 @@ use crate::release::{
     AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable, WireFault,
 };
 use crate::utility::{self, Fit};
-use crate::verify::{self, Verdict, verify};
+use crate::verify::{self, Portions, Verdict, verify};
 
 use super::Engine;
 use super::encoded::{EncodedTable, TextRooms};
@@ -229,11 +229,12 @@ fn produce_all(
         }
     };
     let ran = (&requirements, context);
-    examine(assignment, ran, &published, &mut produced)?;
+    let portions = examine(assignment, ran, &published, &mut produced)?;
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);
-        let found = measure(assignment, ran, (&produced, &published), &steps);
+        let made = (&produced, &*published, portions.as_ref());
+        let found = measure(assignment, ran, made, &steps);
         produced.report = Some(found);
         context.check()?;
     }
@@ -244,7 +245,7 @@ fn produce_all(
 fn measure(
     assignment: &Assignment,
     (requirements, context): (&Requirements, &RunContext),
-    (produced, published): (&Produced, &[PublishedTable]),
+    (produced, published, portions): (&Produced, &[PublishedTable], Option<&Portions>),
     steps: &Steps<'_>,
 ) -> Value {
     steps.measured(0.0);
@@ -263,34 +264,31 @@ fn measure(
     };
     let asked = (assignment.queries, assignment.fit);
     let of = verify_evidence(assignment, requirements, (produced, published), context);
-    match verify::portions(&of) {
-        Some(portions) => report_of_portions((&portions, &of), &evidence, asked, &mut watch),
+    match portions {
+        Some(portions) => report_of_portions((portions, &of), &evidence, asked, &mut watch),
         None => report(&evidence, asked, &mut watch),
     }
 }
 
 /// Looks at the tables as they were read back: what stands in them exactly,
-/// what they show of each subject, and whether they keep what is claimed.
+/// what they show of each subject, and whether they keep what is claimed. Gives the
+/// portions of a large release.
 fn examine(
     assignment: &Assignment,
     (requirements, context): (&Requirements, &RunContext),
     published: &[PublishedTable],
     produced: &mut Produced,
-) -> Result<(), ProduceError> {
+) -> Result<Option<Portions>, ProduceError> {
     let table = assignment.table;
     produced.manifest.published_exactly =
         verify::published_exactly(published, requirements, table.schema());
     refuse(stand_out(table, requirements, (produced, published)))?;
     let evidence = (&*produced, published);
     let evidence = verify_evidence(assignment, requirements, evidence, context);
-    let portions = assignment.verify.then(|| verify::portions(&evidence));
-    let portions = portions.flatten();
-    let drawn = portions
-        .as_ref()
-        .map(|all| all.portion(&evidence, all.drawn()));
+    let portions = verify::portions(&evidence);
     let mut verdict = assignment.verify.then(|| verify(&evidence));
     let is_wanted = assignment.keeps_shown || !assignment.public.is_empty();
-    let of_all = (is_wanted || (assignment.verify && drawn.is_none()))
+    let of_all = (is_wanted || (assignment.verify && portions.is_none()))
         .then(|| Candidates::of(table, requirements, published, &produced.lineage));
     if let (Some(verdict), Some(of_all)) = (&mut verdict, &of_all)
         && assignment.input.series.is_some()
@@ -302,9 +300,10 @@ fn examine(
     if let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.holds()) {
         let made = (assignment.engine, assignment.preferences);
         let how = (assignment.reruns, &context.cancel);
-        match (&drawn, &portions) {
+        match &portions {
             // What is learned from a portion is learned from some millions of rows.
-            (Some(one), Some(all)) => {
+            Some(all) => {
+                let one = all.portion(&evidence, all.drawn());
                 let shown =
                     Candidates::of(&one.table, &one.requirements, &one.tables, &one.lineage);
                 let of_one = (&one.table, &one.requirements);
@@ -312,7 +311,7 @@ fn examine(
                 let attacked = verify::of_one_portion(attacked, all.number());
                 verdict.checks.extend(attacked);
             }
-            _ => {
+            None => {
                 let shown = of_all.as_ref().into_iter();
                 let attacked =
                     shown.flat_map(|shown| attacks((table, requirements), made, shown, how));
@@ -326,7 +325,7 @@ fn examine(
     }
     produced.verdict = verdict;
     produced.candidates = of_all.unwrap_or_default();
-    Ok(())
+    Ok(portions)
 }
 
 /// The attacks that learn from a release that holds, or run the engine again, as

@@ -9,7 +9,7 @@ use crate::engine::kernel::Scale;
 use crate::engine::kernel::outline::{Leaf, SetNumber};
 use crate::microdata::{AttributeIndex, CodedColumn, Role, SubjectIndex, Table};
 use crate::privacy::Seed;
-use crate::release::{OrderedParts, PartNumber, PublishedTable, Release};
+use crate::release::{OrderedParts, PartNumber, Release};
 
 /// What one part gave; subjects are those of the whole table.
 pub(super) struct Made {
@@ -85,18 +85,6 @@ impl<'a> MadeParts<'a> {
         let parts = leaves.iter();
         let parts = parts.filter_map(|leaf| Some((leaf.set, self.by_set.get(&leaf.set)?)));
         parts.collect()
-    }
-
-    /// Tables without a row a subject, part by part.
-    ///
-    /// # Errors
-    /// What the room says.
-    pub fn list(
-        &self,
-        table: &str,
-        take: &mut dyn FnMut(PartNumber, PublishedTable),
-    ) -> io::Result<()> {
-        self.ordered.list(table, take)
     }
 }
 

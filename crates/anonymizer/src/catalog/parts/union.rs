@@ -45,7 +45,7 @@ pub(super) fn together(
     let alike = made
         .ordered
         .alike(&|column| is_looked_at(gathered, column))?;
-    let keeps = Keeps::of(gathered, made)?;
+    let keeps = Keeps::of(gathered, &made.ordered);
     let apart = alike.iter().filter_map(|alike| {
         let mut places: Vec<usize> = alike
             .groups
@@ -67,7 +67,7 @@ pub(super) fn together(
     let mut protections = gathered.requirements.policy().protections();
     if protections.any(|(_, own)| matches!(own, Protection::Closeness { .. })) {
         let of_whole = (gathered.table, &gathered.requirements);
-        let far = parts_too_far(of_whole, &|take| made.list(BUCKETS, take))?;
+        let far = parts_too_far(of_whole, &|take| made.ordered.list(BUCKETS, take))?;
         let far = far.iter().filter_map(|part| place.get(part));
         if let Some(&at) = far.min() {
             return Ok(Together::Beyond(parts[at].0));
@@ -179,16 +179,16 @@ enum Keeps {
 }
 
 impl Keeps {
-    fn of(gathered: &Gathered<'_>, made: &MadeParts<'_>) -> io::Result<Self> {
-        Ok(match gathered.requirements.policy().model {
+    fn of(gathered: &Gathered<'_>, made: &OrderedParts) -> Self {
+        match gathered.requirements.policy().model {
             Model::Generalized { .. } => Self::ByCounts,
             // What a node tells of somebody in another group follows from no count.
             Model::Personalized { .. } => Self::Unknown,
             Model::Fingerprints { .. } => Self::OfSameTerms,
             // Candidates of a group are those of all buckets that it names.
-            Model::Bucketized { .. } if made.ordered.has(GROUP_BUCKETS) => Self::OfSameTerms,
+            Model::Bucketized { .. } if made.has(GROUP_BUCKETS) => Self::OfSameTerms,
             _ => Self::Always,
-        })
+        }
     }
 
     /// Whether people who look alike do not keep together what they ask.

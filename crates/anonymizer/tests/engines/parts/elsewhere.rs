@@ -238,52 +238,22 @@ fn same_as_in_one_process(of: impl Fn(&Plan) -> Scenario) {
 
 #[test]
 fn mondrian_elsewhere_gives_the_same_bytes() {
-    same_as_in_one_process(|plan| {
-        mondrian::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            quasi: plan.quasi,
-            sensitive: (plan.seed % 3) as usize,
-        }
-        .scenario()
-    });
+    same_as_in_one_process(mondrian_of);
 }
 
 #[test]
 fn lgb_elsewhere_gives_the_same_bytes() {
-    same_as_in_one_process(|plan| {
-        lgb::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            attributes: plan.quasi + 2,
-        }
-        .scenario()
-    });
+    same_as_in_one_process(lgb_of);
 }
 
 #[test]
 fn personalized_elsewhere_gives_the_same_bytes() {
-    same_as_in_one_process(|plan| {
-        personalized::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            quasi: plan.quasi,
-        }
-        .scenario()
-    });
+    same_as_in_one_process(personalized_of);
 }
 
 #[test]
 fn persons_elsewhere_give_the_same_bytes() {
     for engine in ["one_to_many", "rmr"] {
-        same_as_in_one_process(|plan| {
-            one_to_many::scenario::Plan {
-                seed: plan.seed,
-                subjects: plan.records,
-                quasi: plan.quasi,
-                sensitive: 1,
-            }
-            .scenario(engine)
-        });
+        same_as_in_one_process(|plan| persons_of(plan, engine));
     }
 }

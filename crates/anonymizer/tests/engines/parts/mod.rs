@@ -109,55 +109,64 @@ fn ends_well(of: impl Fn(&Plan) -> Scenario) {
     );
 }
 
+/// The runs of each engine that goes with parts.
+fn mondrian_of(plan: &Plan) -> Scenario {
+    let made = mondrian::scenario::Plan {
+        seed: plan.seed,
+        records: plan.records,
+        quasi: plan.quasi,
+        sensitive: (plan.seed % 3) as usize,
+    };
+    made.scenario()
+}
+
+fn lgb_of(plan: &Plan) -> Scenario {
+    let made = lgb::scenario::Plan {
+        seed: plan.seed,
+        records: plan.records,
+        attributes: plan.quasi + 2,
+    };
+    made.scenario()
+}
+
+fn personalized_of(plan: &Plan) -> Scenario {
+    let made = personalized::scenario::Plan {
+        seed: plan.seed,
+        records: plan.records,
+        quasi: plan.quasi,
+    };
+    made.scenario()
+}
+
+fn persons_of(plan: &Plan, engine: &'static str) -> Scenario {
+    let made = one_to_many::scenario::Plan {
+        seed: plan.seed,
+        subjects: plan.records,
+        quasi: plan.quasi,
+        sensitive: 1,
+    };
+    made.scenario(engine)
+}
+
 #[test]
 fn mondrian_in_parts_keeps_what_it_claims() {
-    ends_well(|plan| {
-        mondrian::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            quasi: plan.quasi,
-            sensitive: (plan.seed % 3) as usize,
-        }
-        .scenario()
-    });
+    ends_well(mondrian_of);
 }
 
 #[test]
 fn lgb_in_parts_keeps_what_it_claims() {
-    ends_well(|plan| {
-        lgb::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            attributes: plan.quasi + 2,
-        }
-        .scenario()
-    });
+    ends_well(lgb_of);
 }
 
 #[test]
 fn personalized_in_parts_keeps_what_it_claims() {
-    ends_well(|plan| {
-        personalized::scenario::Plan {
-            seed: plan.seed,
-            records: plan.records,
-            quasi: plan.quasi,
-        }
-        .scenario()
-    });
+    ends_well(personalized_of);
 }
 
 #[test]
 fn persons_in_parts_keep_what_is_claimed() {
     for engine in ["one_to_many", "rmr"] {
-        ends_well(|plan| {
-            one_to_many::scenario::Plan {
-                seed: plan.seed,
-                subjects: plan.records,
-                quasi: plan.quasi,
-                sensitive: 1,
-            }
-            .scenario(engine)
-        });
+        ends_well(|plan| persons_of(plan, engine));
     }
 }
 
