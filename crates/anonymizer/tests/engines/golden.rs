@@ -18,9 +18,11 @@ use vizard_anonymizer::catalog::{
 use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{Preference, sha256::Sha256};
 use vizard_anonymizer::release::{Format, InputDescription};
+use vizard_anonymizer::verify::AtOnce;
 
 use crate::case::accepted;
 use crate::corruptions::bases::{Plan, plans, wishes};
+use crate::{measures, portions};
 
 const SEED: u64 = 0;
 const QUERIES: u32 = 20;
@@ -56,6 +58,16 @@ fn variants(plan: &Plan) -> Vec<(String, Value)> {
 
 /// What the run of a job makes, or why it makes nothing.
 fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Produced, String> {
+    run_looking_at(AtOnce::ROWS, plan, parameters, preferences)
+}
+
+/// The same where verifier and measures look at so many rows together.
+fn run_looking_at(
+    rows_at_once: usize,
+    plan: &Plan,
+    parameters: &Value,
+    preferences: &[Preference],
+) -> Result<Produced, String> {
     let schema = plan.table.schema();
     let engine = Engine::parse(plan.engine, parameters, schema);
     let engine = engine.map_err(|error| error.to_string())?;
@@ -78,7 +90,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
         population_table: None,
         reruns: 0,
         keeps_shown: true,
-        rows_at_once: vizard_anonymizer::verify::AtOnce::ROWS,
+        rows_at_once,
         verify: true,
         report: true,
     };
@@ -157,4 +169,35 @@ fn every_engine_makes_the_bytes_that_it_made_before() {
         .map(|(name, now)| (name, &golden[name], now))
         .collect();
     assert!(changed.is_empty(), "{changed:#?}");
+}
+
+/// The whole path of a large release, on small ones.
+#[test]
+fn a_job_whose_release_is_looked_at_in_portions_makes_and_says_the_same() {
+    let mut in_portions = 0;
+    for plan in plans() {
+        if !portions::ENGINES.contains(&plan.engine) {
+            continue;
+        }
+        let asked = wishes(plan.engine);
+        let made = |rows| run_looking_at(rows, &plan, &plan.parameters, &asked);
+        let (Ok(whole), Ok(parted)) = (made(AtOnce::ROWS), made(12)) else {
+            continue;
+        };
+        let [whole_verdict, parted_verdict] = [&whole, &parted].map(|made| {
+            let verdict = made.verdict.as_ref();
+            verdict.expect("it was verified")
+        });
+        assert!(parted_verdict.holds(), "{}", plan.name);
+        assert_eq!(whole.manifest, parted.manifest, "{}", plan.name);
+        let drawn = parted_verdict
+            .checks
+            .iter()
+            .flat_map(|check| &check.figures);
+        in_portions += u32::from(drawn.clone().any(|(name, _)| *name == "one_portion_of"));
+        assert!(whole_verdict.holds());
+        let [whole, parted] = [whole, parted].map(|made| made.report.expect("it was measured"));
+        measures::portions::same(&whole, &parted, plan.name);
+    }
+    assert!(in_portions > 1, "{in_portions} in portions");
 }
