@@ -311,10 +311,17 @@ struct AttributeWork {
 impl AttributeWork {
     fn see(&mut self, index: &QueryIndex<'_>, at: usize) {
         let (attribute, domain) = (&index.attributes[at], index.domain(at));
-        self.places += new_places(&mut self.cells, &attribute.cells, &domain.cells);
+        self.places += new_places(&mut self.cells, &attribute.cells, &domain.cells, |_| true);
         if let Some(buckets) = &attribute.buckets {
             self.has_buckets = true;
-            self.places += new_places(&mut self.values, buckets.cells(), &domain.values);
+            // The list has a dictionary for all attributes together.
+            let cells = buckets.cells();
+            let mut held = vec![false; cells.len()];
+            (0..buckets.len())
+                .flat_map(|bucket| buckets.coded_run(bucket))
+                .for_each(|(value, _)| held[value as usize] = true);
+            let is_held = |at: usize| held[at];
+            self.places += new_places(&mut self.values, cells, &domain.values, is_held);
         }
         let column = &index.columns[at];
         self.classes += column.of_class.len() as u64;
@@ -329,16 +336,21 @@ impl AttributeWork {
     }
 }
 
-/// Sees cells; how many positions the new ones of a category show.
-fn new_places(seen: &mut DistinctCells, cells: &[Cell], places: &Places) -> u64 {
+/// Sees the cells that are wanted; how many positions the new ones of a category show.
+fn new_places(
+    seen: &mut DistinctCells,
+    cells: &[Cell],
+    places: &Places,
+    is_wanted: impl Fn(usize) -> bool,
+) -> u64 {
     let mut shown = places.shown();
     let mut new = 0;
-    for cell in cells {
+    for (at, cell) in cells.iter().enumerate() {
         let places = shown.next().map_or(0, |shown| match shown {
             CellPlaces::Members { from, to, .. } => 1 + u64::from(to - from),
             CellPlaces::Nothing | CellPlaces::Run(..) => 1,
         });
-        new += if seen.add(cell) { places } else { 0 };
+        new += if is_wanted(at) && seen.add(cell) { places } else { 0 };
     }
     new
 }

@@ -145,6 +145,8 @@ impl<'a> Publisher<'a> {
             .collect();
         records.shuffle(rng);
         let group_count = rng.random_range(1..=records.len() / 4 + 1);
+        // No number of a group is beyond the number of rows.
+        let blocks = blocks.clamp(1, records.len().max(1));
         let heights = table.schema().find("height");
         let heights = heights.and_then(|index| table.coded(index));
         let heights = heights.expect("heights are published");

@@ -135,14 +135,34 @@ proptest! {
         work_max in prop_oneof![1_000_u64..200_000, Just(Workload::WORK_MAX)],
     ) {
         let loose = Loose::in_blocks(seed, records, by_group, blocks);
-        let evidence = loose.evidence();
-        let portions = cut(&evidence, number, seed);
-        let workload = Workload { seed, work_max, ..Workload::standard(100) };
-        let whole = error::measure(&loose.table, &loose.tables, &loose.lineage, workload);
-        let [whole, portions] = [whole.expect("it fits"), query_error(&evidence, &portions, workload)]
-            .map(|error| serde_json::to_value(error).expect("it has a form"));
-        same(&whole, &portions, "");
+        query_errors_agree(&loose, Workload { seed, work_max, ..Workload::standard(100) }, number);
     }
+}
+
+/// The query error of so many portions must be that of the whole.
+fn query_errors_agree(loose: &Loose, workload: Workload, number: usize) {
+    let evidence = loose.evidence();
+    let portions = cut(&evidence, number, workload.seed);
+    let whole = error::measure(&loose.table, &loose.tables, &loose.lineage, workload);
+    let [whole, portions] = [
+        whole.expect("it fits"),
+        query_error(&evidence, &portions, workload),
+    ]
+    .map(|error| serde_json::to_value(error).expect("it has a form"));
+    same(&whole, &portions, "");
+}
+
+/// The list of buckets has one dictionary: a portion without buckets of an
+/// attribute once left out the work that the whole was charged for it.
+#[test]
+fn an_attribute_is_charged_for_the_values_of_its_own_buckets_alone() {
+    let seed = 12_714_867_579_220_909_005;
+    let workload = Workload {
+        seed,
+        work_max: 14_165,
+        ..Workload::standard(100)
+    };
+    query_errors_agree(&Loose::in_blocks(seed, 34, true, 6), workload, 2);
 }
 
 /// Few people, who are not enough for every class of rows, or more.
