@@ -350,7 +350,11 @@ fn new_places(
             CellPlaces::Members { from, to, .. } => 1 + u64::from(to - from),
             CellPlaces::Nothing | CellPlaces::Run(..) => 1,
         });
-        new += if is_wanted(at) && seen.add(cell) { places } else { 0 };
+        new += if is_wanted(at) && seen.add(cell) {
+            places
+        } else {
+            0
+        };
     }
     new
 }

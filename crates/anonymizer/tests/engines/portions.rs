@@ -1,9 +1,30 @@
 //! A verdict about portions of a release beside the one about the whole.
 
+use std::cell::Cell;
+
 use vizard_anonymizer::verify::{Check, Section, Verdict};
 
 /// Engines whose releases are looked at portion by portion where they are large.
 pub const ENGINES: [&str; 3] = ["mondrian", "lgb", "personalized"];
+
+/// Verdicts and reports of a test that are all looked at in portions, too.
+const FIRST: u32 = 16;
+
+/// Of those after them one of so many: most are of one random scenario after another.
+/// No divisor of how often a scenario asks, so that verdicts and reports take turns.
+const ONE_OF: u32 = 5;
+
+thread_local! {
+    static ASKED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether what is said of a release of this engine is compared with what its portions
+/// say. Each test counts from its beginning, where failures that were kept stand.
+pub fn are_compared(engine: &str) -> bool {
+    let asked = ASKED.get();
+    ASKED.set(asked.wrapping_add(1));
+    ENGINES.contains(&engine) && (asked < FIRST || asked.is_multiple_of(ONE_OF))
+}
 
 /// Attacks that compare people of several groups: in portions they compare fewer.
 const COMPARING: [&str; 2] = ["equal_vectors", "matching_groups"];

@@ -21,7 +21,7 @@ impl Case {
     ) -> Result<UtilityReport, EvidenceError> {
         let evidence = self.evidence(population_table);
         let whole = utility::measure(&evidence)?;
-        if portions::ENGINES.contains(&self.ordered.engine.as_str()) {
+        if portions::are_compared(&self.ordered.engine) {
             let portions = in_portions::cut(&evidence, 4, self.rows() as u64);
             in_portions::agree(&whole, &in_portions::report(&evidence, &portions));
         }
