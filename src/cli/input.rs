@@ -229,7 +229,7 @@ impl InputOptions {
         let Some(path) = &self.population_table else {
             return Ok(None);
         };
-        let limits = ReadLimits::default();
+        let limits = ReadLimits::of_own_files();
         let read = PopulationTable::read(open(path)?, schema, &limits, COMBINATIONS_MAX);
         let read = read.map_err(|error| Exit::Input(path.display().to_string(), error));
         Ok(Some(read?.transformed(schema)))
@@ -308,7 +308,7 @@ impl InputOptions {
         let target = Target {
             schema: &spec.schema,
             hierarchies,
-            limits: ReadLimits::default(),
+            limits: ReadLimits::of_own_files(),
         };
         read_preferences(open(path)?, format_of(path), &target)
             .map_err(|error| Exit::Input(path.display().to_string(), error))
@@ -340,7 +340,7 @@ impl InputOptions {
         let target = Target {
             schema,
             hierarchies,
-            limits: ReadLimits::default(),
+            limits: ReadLimits::of_own_files(),
         };
         let Some(path) = self.records_path() else {
             let (mapping, source) = (self.mapping.as_deref(), self.records_name());

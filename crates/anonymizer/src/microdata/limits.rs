@@ -25,6 +25,17 @@ pub struct ReadLimits {
     pub growth_ratio_max: u64,
 }
 
+impl ReadLimits {
+    /// For one's own files, which need no guard against others: as many records as
+    /// half of the 32-bit positions tell apart.
+    pub fn of_own_files() -> Self {
+        Self {
+            records_max: 1 << 31,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for ReadLimits {
     fn default() -> Self {
         Self {
